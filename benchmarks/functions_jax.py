@@ -65,8 +65,8 @@ def recurrent(jax, steps, xla=True, form="while"):
     run = jax.jit(jax.grad(lambda p, x: _scan(jax, x, *p)))
 
     def step():
-        found = run((w, u), x)
-        return jax.block_until_ready(found)[0]
+        result = run((w, u), x)
+        return jax.block_until_ready(result)[0]
 
     return step
 

@@ -31,14 +31,14 @@ def start(size: Size) -> dict[str, np.ndarray]:
     def normal(*shape: int) -> np.ndarray:
         return (0.02 * r.standard_normal(shape)).astype(np.float32)
 
-    found = {"words": normal(size.vocabulary, n), "places": normal(size.length, n)}
+    table = {"words": normal(size.vocabulary, n), "places": normal(size.length, n)}
     for k in range(size.layers):
-        found |= {
+        table |= {
             f"{k}.norm1": np.ones(n, np.float32), f"{k}.norm2": np.ones(n, np.float32),
             f"{k}.qkv": normal(n, 3 * n), f"{k}.out": normal(n, n),
             f"{k}.up": normal(n, 4 * n), f"{k}.down": normal(4 * n, n),
         }  # fmt: skip
-    return found | {"norm": np.ones(n, np.float32)}
+    return table | {"norm": np.ones(n, np.float32)}
 
 
 def tokens(size: Size) -> np.ndarray:

@@ -210,14 +210,14 @@ def _environment(framework: str, threads: int) -> dict[str, str]:
     count = str(threads)
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
              "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")  # fmt: skip
-    found = os.environ | dict.fromkeys(names, count)
-    found |= {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
-    return found | {"KERAS_BACKEND": "jax" if framework == "jax" else "tensorflow"}
+    result = os.environ | dict.fromkeys(names, count)
+    result |= {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
+    return result | {"KERAS_BACKEND": "jax" if framework == "jax" else "tensorflow"}
 
 
 def measure(peers: list[Peer], works: list[str], rounds: int, say: Any) -> dict[str, Any]:
     """The best wall and processor seconds by work and framework."""
-    found: dict[str, Any] = {work: {} for work in works}
+    table: dict[str, Any] = {work: {} for work in works}
     for work in works:
         active = [p for p in peers if p.framework in WORKS[work][1]]
         checks = {}
@@ -229,9 +229,9 @@ def measure(peers: list[Peer], works: list[str], rounds: int, say: Any) -> dict[
             say(f"{WORKS[work][0]}: turn {turn + 1} of {rounds}")
             for peer in active:
                 reply = peer.ask(work)
-                best = found[work].setdefault(peer.framework, dict(reply))
+                best = table[work].setdefault(peer.framework, dict(reply))
                 best.update({k: min(best[k], v) for k, v in reply.items()})
-    return found
+    return table
 
 
 def _compare(work: str, checks: dict[str, Any]) -> None:
@@ -305,11 +305,11 @@ def main() -> None:
         print(what, file=sys.stderr, flush=True)
 
     try:
-        found = measure(peers, options.only or [*WORKS], options.rounds, say)
+        result = measure(peers, options.only or [*WORKS], options.rounds, say)
     finally:
         for peer in peers:
             peer.close()
-    show(found)
+    show(result)
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def seconds(step, span):
     while time.perf_counter() < start + span:
         before = time.perf_counter()
         for _ in range(calls):
-            found = step()
-        _look(found)
+            result = step()
+        _look(result)
         best = min(best, (time.perf_counter() - before) / calls)
     return best
 

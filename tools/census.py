@@ -57,18 +57,18 @@ def branches(node: ast.AST) -> int:
 
 def aliases_of_any(trees: list[ast.Module]) -> set[str]:
     """Names that modules give to a type made of `Any`, such as `Entry = tuple[Any, ...]`."""
-    found = {"Any"}
+    names = {"Any"}
     while True:
         more = {
             name
             for tree in trees
             for name, value in assigned(tree)
             if name.lstrip("_")[:1].isupper() and not name.isupper()
-            if is_type(value) and says_nothing(value, found)
+            if is_type(value) and says_nothing(value, names)
         }
-        if more <= found:
-            return found
-        found |= more
+        if more <= names:
+            return names
+        names |= more
 
 
 def assigned(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
@@ -119,12 +119,12 @@ def count(commit: str | None = None) -> Counter[str]:
     texts = list(sources(commit))
     trees = [ast.parse(text) for text in texts]
     nothing = aliases_of_any(trees)
-    found: Counter[str] = Counter(modules=len(trees), lines=sum(t.count("\n") for t in texts))
+    result: Counter[str] = Counter(modules=len(trees), lines=sum(t.count("\n") for t in texts))
     for text in texts:
-        found["type: ignore"] += text.count("# type: ignore") + text.count("# pyright: ignore")
+        result["type: ignore"] += text.count("# type: ignore") + text.count("# pyright: ignore")
     for tree in trees:
-        _count_tree(tree, nothing, found)
-    return found
+        _count_tree(tree, nothing, result)
+    return result
 
 
 def _count_tree(tree: ast.Module, nothing: set[str], found: Counter[str]) -> None:

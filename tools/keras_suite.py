@@ -83,40 +83,40 @@ def run(folders: list[str], on: str, extra: list[str]) -> list[Outcome]:
             command, cwd=packages, env=environment, capture_output=True, text=True, check=False
         )
         outcomes = [read(folder, record) for folder in folders]
-    for found in outcomes:
-        if not found.passed and not found.failed:
-            found.broken = (done.stdout + done.stderr)[-2000:]
+    for result in outcomes:
+        if not result.passed and not result.failed:
+            result.broken = (done.stdout + done.stderr)[-2000:]
     return outcomes
 
 
 def read(folder: str, record: Path) -> Outcome:
     """The outcomes that `keras_tests/conftest.py` noted."""
-    found = Outcome(folder)
+    result = Outcome(folder)
     for line in record.read_text(encoding="utf-8").splitlines():
         outcome, test, why = line.split("\t", 2)
         name = test.removeprefix("keras/src/")
         if not name.startswith(f"{folder}/"):
             continue
         if outcome == "passed":
-            found.passed.add(name)
+            result.passed.add(name)
         elif outcome == "failed":
-            found.failed[name] = why
+            result.failed[name] = why
         else:
-            found.skipped += 1
-    found.passed -= set(found.failed)  # a test may pass and fail when it is taken down
-    return found
+            result.skipped += 1
+    result.passed -= set(result.failed)  # a test may pass and fail when it is taken down
+    return result
 
 
 def exceptions() -> dict[str, str]:
     """Patterns of tests that need not pass, and why; a heading `# …` gives the reason."""
-    found: dict[str, str] = {}
+    table: dict[str, str] = {}
     reason = ""
     for line in (LISTS / "exceptions.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             reason = line.removeprefix("#").strip()
         elif line.strip():
-            found[line.strip()] = reason
-    return found
+            table[line.strip()] = reason
+    return table
 
 
 def counts() -> dict[str, int]:

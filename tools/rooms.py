@@ -21,16 +21,16 @@ Edges = dict[str, set[str]]
 
 def edges() -> Edges:
     """The rooms that each room imports from, itself left out."""
-    found: Edges = {name: set() for name in ROOMS}
+    table: Edges = {name: set() for name in ROOMS}
     for path in FILES:
         parts = path.relative_to(PACKAGE).parts
         here = room(parts)
         package = ["wengert", *parts[:-1]]
         for _, names in imports(ast.parse(path.read_text()), package, lazy=True):
             if names[0] == "wengert" and len(names) > 1:
-                found[here].add(room(tuple(names[1:])))
-        found[here].discard(here)
-    return found
+                table[here].add(room(tuple(names[1:])))
+        table[here].discard(here)
+    return table
 
 
 def below(graph: Edges, name: str) -> set[str]:

@@ -35,10 +35,10 @@ def collect(module: Any, prefix: str, found: dict[str, list[str]]) -> None:
 def main() -> None:
     import tensorflow as tf
 
-    found: dict[str, list[str]] = defaultdict(list)
-    collect(tf, "tf", found)
-    for prefix in sorted(found):
-        print(f"{prefix}: {' '.join(found[prefix])}")
+    result: dict[str, list[str]] = defaultdict(list)
+    collect(tf, "tf", result)
+    for prefix in sorted(result):
+        print(f"{prefix}: {' '.join(result[prefix])}")
 
 
 if __name__ == "__main__":

@@ -31,10 +31,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
     from wengert.explain import doctor
 
-    with doctor() as found:
+    with doctor() as value:
         result = yield
     allowed = {code for mark in item.iter_markers("wengert_allow") for code in mark.args}
-    report = [e for e in found.report().certain if e.code not in allowed]
+    report = [e for e in value.report().certain if e.code not in allowed]
     if report:
         pytest.fail("\n\n".join(e.to_text() for e in report), pytrace=False)
     return result

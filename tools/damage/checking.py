@@ -77,14 +77,14 @@ def _judged(
     tracemalloc.start()
     try:
         with _limited(limit):
-            found = form.read(folder)
+            data = form.read(folder)
     except TookTooLong:
         return f"the read took more than {limit} s"
     except Exception as error:
         return _wrong_error(form, path, error)
     else:
-        if form.checked and not _same(found, sound) and not (form.prefix and _begins(sound, found)):
-            return f"it was read as {str(found)[:200]}"
+        if form.checked and not _same(data, sound) and not (form.prefix and _begins(sound, data)):
+            return f"it was read as {str(data)[:200]}"
         return None
     finally:
         most = tracemalloc.get_traced_memory()[1]

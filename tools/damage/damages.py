@@ -28,9 +28,9 @@ def damages(data: bytes, seed: int, count: int) -> Iterator[Damage]:
         yield Damage(f"cut to {length} of {size} bytes", data[:length])
     changes = [_flip, _flip, _flip, _byte, _extreme, _block, _swap, _drop, _double, _append]
     for number in range(count - min(len(cuts), count // 2)):
-        found = changes[number % len(changes)](data, rng)
-        if found.data != data:
-            yield found
+        result = changes[number % len(changes)](data, rng)
+        if result.data != data:
+            yield result
 
 
 def _place(data: bytes, rng: np.random.Generator) -> int:

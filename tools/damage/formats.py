@@ -288,9 +288,9 @@ def _checkpoint(value: float) -> Any:
 
 
 def _restored(folder: Path) -> Any:
-    found = _checkpoint(0.0)
-    found.restore(str(folder / "ckpt-1")).assert_consumed()
-    return found.v.numpy().tolist(), found.s.numpy().tolist(), int(found.n[0])
+    result = _checkpoint(0.0)
+    result.restore(str(folder / "ckpt-1")).assert_consumed()
+    return result.v.numpy().tolist(), result.s.numpy().tolist(), int(result.n[0])
 
 
 FORMATS["checkpoint"] = Format(
@@ -301,8 +301,8 @@ FORMATS["checkpoint"] = Format(
 
 def _managed(folder: Path) -> Any:
     manager = tf.train.CheckpointManager(_checkpoint(0.0), str(folder), 3)
-    found = [tf.train.latest_checkpoint(str(folder)), *manager.checkpoints]
-    return [None if p is None else Path(p).name for p in found]
+    results = [tf.train.latest_checkpoint(str(folder)), *manager.checkpoints]
+    return [None if p is None else Path(p).name for p in results]
 
 
 def _two(folder: Path) -> None:

@@ -82,20 +82,20 @@ def limited(size: int, folder: str, save: Callable[[], object]) -> None:
 
 def look(save: Save, folder: str, next_one: float) -> float:
     """Which version is there; then the next save must work, and clear up."""
-    found = save.read(folder)
-    assert found in (OLD, NEW), f"version {found}"
+    data = save.read(folder)
+    assert data in (OLD, NEW), f"version {data}"
     save.write(folder, next_one)
     assert save.read(folder) == next_one, "the next save is not found"
     left = [name for _, folders, files in os.walk(folder) for name in (*folders, *files)
             if name.endswith(".tmp")]  # fmt: skip
     assert not left, f"temporary files stay: {left}"
-    return found
+    return data
 
 
 def kills(names: list[str], count: int, seed: int) -> Iterator[str]:
     """A line for each kind of save; AssertionError at what is wrong."""
     for name in names:
-        save, tries, found, died = SAVES[name], 0, {OLD: 0, NEW: 0}, True
+        save, tries, result, died = SAVES[name], 0, {OLD: 0, NEW: 0}, True
         rng = random.Random(f"{seed} {name}")
         with tempfile.TemporaryDirectory(prefix="faults-") as top:
             begun = time.monotonic()
@@ -113,27 +113,27 @@ def kills(names: list[str], count: int, seed: int) -> Iterator[str]:
                 assert status in (0, -signal.SIGKILL), f"{name}, kill {tries}: exit {status}"
                 died = died and status != 0
                 try:
-                    found[look(save, folder, NEXT)] += 1
+                    result[look(save, folder, NEXT)] += 1
                 except Exception as error:
                     raise AssertionError(f"{name}, kill {tries}: {error}") from error
                 tries += 1
-        yield f"{name}: {tries} kills; the old version {found[OLD]} times, the new {found[NEW]}"
+        yield f"{name}: {tries} kills; the old version {result[OLD]} times, the new {result[NEW]}"
 
 
 def disk(names: list[str]) -> Iterator[str]:
     """A line for each kind of save; AssertionError at what is wrong."""
     for name in names:
-        save, found = SAVES[name], {OLD: 0, NEW: 0}
+        save, result = SAVES[name], {OLD: 0, NEW: 0}
         for size in LIMITS:
             with tempfile.TemporaryDirectory(prefix="faults-") as folder:
                 save.write(folder, OLD)
                 status = in_child(partial(limited, size, folder, partial(save.write, folder, NEW)))
                 assert status == 0, f"{name}, {size} bytes: exit {status}"
                 try:
-                    found[look(save, folder, NEXT)] += 1
+                    result[look(save, folder, NEXT)] += 1
                 except Exception as error:
                     raise AssertionError(f"{name}, {size} bytes: {error}") from error
-        yield f"{name}: {len(LIMITS)} limits; the old version {found[OLD]} times, the new {found[NEW]}"
+        yield f"{name}: {len(LIMITS)} limits; the old version {result[OLD]} times, the new {result[NEW]}"
 
 
 def _made(top: str, name: str) -> str:

@@ -25,9 +25,9 @@ def _variable(k: float) -> tf.Variable:
 
 
 def _number(values: Any) -> float:
-    found = np.unique(np.asarray(values))
-    assert found.shape == (1,), f"a mixture: {found[:5]}"
-    return float(found[0])
+    result = np.unique(np.asarray(values))
+    assert result.shape == (1,), f"a mixture: {result[:5]}"
+    return float(result[0])
 
 
 def _checkpoint_write(folder: str, k: float) -> None:
@@ -95,9 +95,9 @@ def _model_save(folder: str, k: float) -> None:
 
 
 def _model_read(folder: str) -> float:
-    found = tf.saved_model.load(f"{folder}/model")
-    k = _number(found.v)
-    assert _number(found.double()) == 2.0 * k, "the function has other values than the variable"
+    result = tf.saved_model.load(f"{folder}/model")
+    k = _number(result.v)
+    assert _number(result.double()) == 2.0 * k, "the function has other values than the variable"
     return k
 
 
@@ -106,9 +106,9 @@ def _dataset_save(folder: str, k: float) -> None:
 
 
 def _dataset_read(folder: str) -> float:
-    found = [*tf.data.Dataset.load(f"{folder}/data").as_numpy_iterator()]
-    assert len(found) == 3, f"{len(found)} elements of 3"
-    return _number(found)
+    results = [*tf.data.Dataset.load(f"{folder}/data").as_numpy_iterator()]
+    assert len(results) == 3, f"{len(results)} elements of 3"
+    return _number(results)
 
 
 def _summary_write(folder: str, k: float) -> None:
@@ -120,14 +120,14 @@ def _summary_write(folder: str, k: float) -> None:
 
 def _summary_read(folder: str) -> float:
     """The newest number that is whole; a file that was cut ends there."""
-    found = 0.0
+    result = 0.0
     for name in sorted(os.listdir(folder)):
         try:
             for record in tf.data.TFRecordDataset(f"{folder}/{name}").as_numpy_iterator():
-                found = max(found, _scalar(record))
+                result = max(result, _scalar(record))
         except tf.errors.DataLossError:
             continue
-    return found
+    return result
 
 
 def _scalar(record: bytes) -> float:

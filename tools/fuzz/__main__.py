@@ -76,9 +76,9 @@ def _loop(
 
     while state.programs < options.programs and time.monotonic() - begun < options.seconds:
         program = generate(state.next, cases, frozenset(options.without.split(",")))
-        found = checker.check(program, count)
+        result = checker.check(program, count)
         state.ran(program)
-        for d in found:
+        for d in result:
             seen = kinds.count(f"{d.mode} {d.kind}")
             kinds.append(f"{d.mode} {d.kind}")
             _tell(checker, state, program, d, options.least if seen < 12 else 0)

@@ -39,20 +39,20 @@ class Checker:
         want = run(self.tf, program, self.modes[0])
         if want[0].error:
             count("raise an error")
-        found = []
+        results = []
         if DISAGREE in want[0].message:
-            found = [Difference(self.modes[0], DISAGREE, want[0].message)]
+            results = [Difference(self.modes[0], DISAGREE, want[0].message)]
         for mode in self.modes[1:]:
             if skipped(program, mode):
                 continue
             count(f"mode {mode}")
             d = self._against(program, mode, want, count)
-            found += [d] if d and d.kind not in [e.kind for e in found] else []
+            results += [d] if d and d.kind not in [e.kind for e in results] else []
         if self.tensorflow is not None:
             count("mode tensorflow")
             d = self._against_tensorflow(program, want[0], count)
-            found += [d] if d else []
-        return found
+            results += [d] if d else []
+        return results
 
     def _against_tensorflow(
         self, program: Program, ours: Outcome, count: Count

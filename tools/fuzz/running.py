@@ -133,12 +133,12 @@ def run(
             f, statics = _prepared(tf, program, space, options, program.order)
         except Exception as e:
             return [_failed(NameError(str(e)))] * len(seeds)
-        found = []
+        results = []
         for k in seeds:
             given = [tf.constant(a) for a in program.arguments(k)]
             calls = range(options.get("calls", 1))
-            found.append([_call(tf, f, space, given, statics, limit) for _ in calls][-1])
-    return found
+            results.append([_call(tf, f, space, given, statics, limit) for _ in calls][-1])
+    return results
 
 
 def _prepared(

@@ -53,12 +53,12 @@ class TensorFlow:
         return self.ask(rows=True)
 
     def run(self, program: Program, mode: str = "eager") -> Outcome:
-        found = self.ask(
+        result = self.ask(
             text=program.text, seed=program.seed, order=program.order, dtype=program.dtype,
             mode=mode,
         )  # fmt: skip
-        arrays = {k: _array(v) for k, v in found["arrays"].items()}
-        return Outcome(arrays, found["error"], tuple(found["kinds"]), found["message"])
+        arrays = {k: _array(v) for k, v in result["arrays"].items()}
+        return Outcome(arrays, result["error"], tuple(result["kinds"]), result["message"])
 
     def close(self) -> None:
         assert self.process.stdin is not None
@@ -120,11 +120,11 @@ def _import_rows() -> None:
 
     for module in pkgutil.iter_modules(tests.cases.__path__):
         try:
-            found = importlib.import_module(f"tests.cases.{module.name}").CASES
+            result = importlib.import_module(f"tests.cases.{module.name}").CASES
         except Exception as e:
             print(f"tests.cases.{module.name}: {e!r}", file=sys.stderr)
             continue
-        programs._ROWS.update({c.name: c for c in found})
+        programs._ROWS.update({c.name: c for c in result})
 
 
 def main() -> None:

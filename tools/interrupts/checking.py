@@ -34,8 +34,8 @@ def same(x: Any, y: Any) -> bool:
 
 def scopes() -> dict[str, Any]:
     """What the context holds of the library."""
-    found = contextvars.copy_context()
-    return {v.name: found[v] for v in found if v.name.startswith("wengert")}
+    result = contextvars.copy_context()
+    return {v.name: result[v] for v in result if v.name.startswith("wengert")}
 
 
 def settings() -> dict[str, Any]:
@@ -68,13 +68,13 @@ def locks() -> dict[str, Any]:
 
 
 def _held() -> list[str]:
-    found = []
+    results = []
     for name, lock in locks().items():
         if lock.acquire(blocking=False):
             lock.release()
         else:
-            found.append(name)
-    return found
+            results.append(name)
+    return results
 
 
 class Golden:

@@ -123,7 +123,7 @@ def record(act: Callable[[], Any]) -> dict[Point, tuple[int, int]]:
         act()
     finally:
         sys.settrace(None)
-    found: dict[Point, tuple[int, int]] = {}
+    table: dict[Point, tuple[int, int]] = {}
     live = {key: live_offsets(code) for key, code in codes.items()}
     for (key, offset), count in passed.items():
         code = codes[key]
@@ -131,9 +131,9 @@ def record(act: Callable[[], Any]) -> dict[Point, tuple[int, int]]:
             file = _file(code)
             assert file is not None, "codes of other files are not recorded"
             point = Point(file, code.co_qualname, code.co_firstlineno, offset)
-            before = found.get(point, (0, 0))[0]
-            found[point] = before + count, live[key][offset]
-    return found
+            before = table.get(point, (0, 0))[0]
+            table[point] = before + count, live[key][offset]
+    return table
 
 
 def signal_at(act: Callable[[], Any], point: Point, times: int, number: int) -> bool:

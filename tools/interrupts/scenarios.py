@@ -257,9 +257,9 @@ class Save(OnDisk):
     def state(self) -> list[Any]:
         a, b = tf.Variable(-1.0), tf.Variable(-tf.ones([3]))
         other = tf.train.Checkpoint(a=a, b=b)
-        found = tf.train.CheckpointManager(other, self.folder, 2)
-        assert found.restore_or_initialize() is not None
-        for keeper in (found, self.keeper):
+        result = tf.train.CheckpointManager(other, self.folder, 2)
+        assert result.restore_or_initialize() is not None
+        for keeper in (result, self.keeper):
             paths = [Path(f"{p}.safetensors") for p in keeper.checkpoints]
             assert all(p.exists() for p in paths), f"there is not all of {paths}"
         return [a.numpy(), b.numpy()]

@@ -72,30 +72,30 @@ class Facts:
     @cached_property
     def _plain(self) -> Facts:
         """The same as if functions inside this one read nothing later than where they stand."""
-        found = copy.copy(self)
-        found.always = set(self._uncaptured)
-        found.live_after, found.live_head, found.finally_reads = {}, {}, {}
-        found.live_else = {}
-        _Liveness(found).block(self.body, set(found.always))
-        return found
+        result = copy.copy(self)
+        result.always = set(self._uncaptured)
+        result.live_after, result.live_head, result.finally_reads = {}, {}, {}
+        result.live_else = {}
+        _Liveness(result).block(self.body, set(result.always))
+        return result
 
     def effects(self, statements: Sequence[ast.AST]) -> Effects:
         """The effects of statements or expressions, worked out once."""
         if len(statements) == 1:
             return self._one(statements[0])
         key = tuple(map(id, statements))
-        found = self._several.get(key)
-        if found is None:
-            found = self._several[key] = Effects()
+        cached = self._several.get(key)
+        if cached is None:
+            cached = self._several[key] = Effects()
             for node in statements:
-                found.add(self._one(node))
-        return found
+                cached.add(self._one(node))
+        return cached
 
     def _one(self, node: ast.AST) -> Effects:
-        found = self._effects.get(id(node))
-        if found is None:
-            found = self._effects[id(node)] = effects(node, self._effects)
-        return found
+        cached = self._effects.get(id(node))
+        if cached is None:
+            cached = self._effects[id(node)] = effects(node, self._effects)
+        return cached
 
     def jumps(self, *statements: ast.AST) -> set[str]:
         """The kinds of jumps that lead out of the statements."""
@@ -103,11 +103,11 @@ class Facts:
 
     def _conditional(self) -> set[str]:
         """Names that get a value inside a branch or loop, so that they may lack one after it."""
-        found: set[str] = set()
+        names: set[str] = set()
         for node in walk_statements(self.body):
             if isinstance(node, ast.If | ast.While | ast.For):
-                found |= self.effects([node]).stores
-        return found
+                names |= self.effects([node]).stores
+        return names
 
     def is_static(self, test: ast.AST) -> bool:
         """Whether a condition is a plain truth value whatever tensors there are."""
@@ -163,10 +163,10 @@ class Facts:
 
     def symbols(self, *parts: Sequence[ast.AST]) -> list[Symbol]:
         """What the parts give new values, in a fixed order; paths into what changes are left out."""
-        found = self.effects([node for part in parts for node in part])
-        names = found.stores | (self.shared if found.calls else set())
-        changed = {Symbol(n) for n in names} | {s for s in found.mutated if _fixed(s, names)}
-        for symbol in found.assigned:
+        result = self.effects([node for part in parts for node in part])
+        names = result.stores | (self.shared if result.calls else set())
+        changed = {Symbol(n) for n in names} | {s for s in result.mutated if _fixed(s, names)}
+        for symbol in result.assigned:
             # A key that changes names a different place each time; then all of the container may.
             changed.add(symbol if _fixed(symbol, names) else _container(symbol, names))
         kept = [s for s in changed if not any(a in changed for a in s.above())]
@@ -175,8 +175,8 @@ class Facts:
 
 def _functions(node: ast.AST) -> dict[int, ast.AST]:
     """The functions and classes written inside a function or statement, by their ids."""
-    found = (n for n in ast.walk(node) if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
-    return {id(n): n for n in found if n is not node}
+    result = (n for n in ast.walk(node) if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
+    return {id(n): n for n in result if n is not node}
 
 
 def _fixed(symbol: Symbol, names: set[str]) -> bool:
@@ -189,13 +189,13 @@ def _container(symbol: Symbol, names: set[str]) -> Symbol:
 
 def walk_statements(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Statements with those of the blocks inside them."""
-    found: list[ast.stmt] = []
+    results: list[ast.stmt] = []
     stack = list(body)
     while stack:
         node = stack.pop()
-        found.append(node)
+        results.append(node)
         stack.extend(s for block in blocks(node) for s in block)
-    return found
+    return results
 
 
 # Context managers of TensorFlow's that swallow no exception.
@@ -256,9 +256,9 @@ class _Liveness:
         return self.through([node], after)
 
     def through(self, nodes: Sequence[ast.AST], after: set[str]) -> set[str]:
-        found = self.facts.effects(nodes)
+        result = self.facts.effects(nodes)
         killed = {name for node in nodes for name in _certain(node)}
-        return (after - killed) | found.reads
+        return (after - killed) | result.reads
 
     def match(self, node: ast.Match, after: set[str]) -> set[str]:
         live = set(after)

@@ -76,9 +76,9 @@ class Bundle:
 
     def _stored(self, *parts: Sequence[ast.AST]) -> set[str]:
         """The names that code assigns, with the flags that its jumps become."""
-        found = self.facts.effects([n for part in parts for n in part])
-        flags = set(self._flags_of(found.jumps))
-        return found.stores | flags | ({self.names.result} if "return" in found.jumps else set())
+        result = self.facts.effects([n for part in parts for n in part])
+        flags = set(self._flags_of(result.jumps))
+        return result.stores | flags | ({self.names.result} if "return" in result.jumps else set())
 
     def _define(
         self, kind: str, ref: ast.AST, args: list[str], body: list[Any], stored: set[str] = _NONE
@@ -156,11 +156,11 @@ class Bundle:
         A `finally` on the way reads too.
         """
         last = self.facts.finally_reads.get(id(at), frozenset())
-        found = {self.names.returned: last}
+        table = {self.names.returned: last}
         for loop in (*self._loops[-1:], *([left] if left else [])):
-            found[self._flag_name("break", loop)] = last | self.facts.live_after[id(loop)]
-            found[self._flag_name("continue", loop)] = last | self.facts.live_head[id(loop)]
-        return found
+            table[self._flag_name("break", loop)] = last | self.facts.live_after[id(loop)]
+            table[self._flag_name("continue", loop)] = last | self.facts.live_head[id(loop)]
+        return table
 
     def _flags_of(self, jumps: Iterable[str]) -> list[str]:
         loop = self._loops[-1] if self._loops else None

@@ -52,12 +52,12 @@ class Joint:
         self.wanted = self._wanted(left), self._wanted(right)
         if self.skips:
             site = self.state.site
-            found = [site.targets[f] for f in site.flags]
-            self.wanted = self.wanted[0], frozenset().union(*found)
-        found = [self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))]
+            results = [site.targets[f] for f in site.flags]
+            self.wanted = self.wanted[0], frozenset().union(*results)
+        results = [self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))]
         if self.hints:
             raise Learn(self.owner, self.hints)
-        return found
+        return results
 
     def _wanted(self, values: list[Any]) -> frozenset[str] | None:
         """The names that are read where a side has jumped to; `None` where it has not."""

@@ -65,10 +65,10 @@ def _up(site: Construct, cells: Cells) -> None:
 
 def stopped(site: Construct, cells: Cells) -> Any:
     """Whether one of the flags of a construct is up: a truth value, or a tensor."""
-    found = [cells.get(name) for name in site.flags]
-    if any(f is True for f in found):
+    results = [cells.get(name) for name in site.flags]
+    if any(f is True for f in results):
         return True
-    open_ = [primitives.truth(f) for f in found if f is not False]
+    open_ = [primitives.truth(f) for f in results if f is not False]
     if not open_:
         return False
     stop = open_[0]
@@ -110,13 +110,13 @@ def _both(state: State, condition: SymbolicTensor, sides: Any, hints: Any, joint
     def side(run: Any) -> Callable[[], Any]:
         def traced() -> Any:
             state.write([value_trees.copied(v) for v in started])
-            found = _run(run, state)
+            result = _run(run, state)
             learn_of(watched, state, hints.get(OBJECTS, ()), joint.owner)
-            if isinstance(found, Dead):
-                return found
+            if isinstance(result, Dead):
+                return result
             return [
                 value_trees.values_of_variables(v) if ("read", k) in hints else v
-                for k, v in enumerate(found)
+                for k, v in enumerate(result)
             ]
 
         return traced

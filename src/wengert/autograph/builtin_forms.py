@@ -52,12 +52,12 @@ def _is_dataset(x: Any) -> bool:
 
 
 def _rows(x: Any) -> Source:
-    found = source(x)
-    if isinstance(found, Source):
-        return found
-    if isinstance(found, builtins.range):
-        return Numbers(found.start, found.stop, found.step)
-    return source(stack(list(found)))
+    result = source(x)
+    if isinstance(result, Source):
+        return result
+    if isinstance(result, builtins.range):
+        return Numbers(result.start, result.stop, result.step)
+    return source(stack(list(result)))
 
 
 def len_(x: Any) -> Any:
@@ -248,13 +248,13 @@ def stack_(values: Any, axis: int = 0, name: str = "stack") -> Tensor | RaggedTe
     """`tf.stack`, also of a list that grew."""
     if not isinstance(values, TracedList):
         return stack(values, axis, name)
-    found = values.stack()
+    result = values.stack()
     if axis == 0:
-        return found
-    rank = found.shape.rank
+        return result
+    rank = result.shape.rank
     order = list(range(1, rank))
     order.insert(axis % rank, 0)
-    return transpose(found, order)
+    return transpose(result, order)
 
 
 def concat_(values: Any, axis: Any, name: str = "concat") -> Tensor | RaggedTensor:

@@ -37,14 +37,14 @@ def call(f: Any) -> Any:
 
 def _function(f: FunctionType) -> Any:
     kept = known.get(id(f.__code__))
-    found = conversion(f) if kept is None else kept[1]
-    if found.code is None or (f.__dict__ and getattr(f, OPT_OUT, False)):
+    result = conversion(f) if kept is None else kept[1]
+    if result.code is None or (f.__dict__ and getattr(f, OPT_OUT, False)):
         if "__wrapped__" in f.__dict__:
             return _rewrapped(f)
         replaced = REPLACED.get(id(f))
         new = None if replaced is None else replaced[1]
     else:
-        new = make(f, found)
+        new = make(f, result)
     if new is None or not f.__closure__:
         key = id(f)
         _made[key] = (weakref.ref(f, lambda _: _made.pop(key, None)), new)

@@ -53,8 +53,8 @@ class Cells:
 
     def forms(self) -> tuple[Any, ...]:
         """What the tensors among the variables are like: what a trace learns may hang on them."""
-        found = [(name, self.get(name)) for name in self._cells]
-        return tuple([(n, value_trees.form(v)) for n, v in found if isinstance(v, Tensor)])
+        results = [(name, self.get(name)) for name in self._cells]
+        return tuple([(n, value_trees.form(v)) for n, v in results if isinstance(v, Tensor)])
 
     def set(self, name: str, value: Any) -> None:
         cell = self._cells.get(name)

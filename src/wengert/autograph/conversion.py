@@ -64,10 +64,10 @@ def _convert(f: Any) -> tuple[Any, str | None]:
     if getattr(f, OPT_OUT, False):
         return f, "it is marked `do_not_convert`"
     if isinstance(f, FunctionType):
-        found = conversion(f)
-        if found.code is None:
-            return f, found.reason
-        return make(f, found), None
+        result = conversion(f)
+        if result.code is None:
+            return f, result.reason
+        return make(f, result), None
     if isinstance(f, MethodType):
         new, reason = _convert(f.__func__)
         return (f if new is f.__func__ else MethodType(new, f.__self__)), reason
@@ -90,17 +90,19 @@ def conversion(f: FunctionType) -> Conversion:
     collecting = gc.isenabled()
     try:
         gc.disable()
-        found = _rewrite(f)
+        result = _rewrite(f)
     except failures() as error:
-        found = Conversion(reason=f"the conversion failed: {type(error).__name__}: {error}")
+        result = Conversion(reason=f"the conversion failed: {type(error).__name__}: {error}")
     finally:
         if collecting:
             gc.enable()
-    _remember(f.__code__, found)
+    _remember(f.__code__, result)
     if _log.isEnabledFor(logging.DEBUG):
         where = f"{f.__qualname__} ({f.__code__.co_filename}:{f.__code__.co_firstlineno})"
-        _log.debug("%s", f"left {where}: {found.reason}" if found.reason else f"converted {where}")
-    return found
+        _log.debug(
+            "%s", f"left {where}: {result.reason}" if result.reason else f"converted {where}"
+        )
+    return result
 
 
 def _remember(code: CodeType, found: Conversion) -> None:

@@ -119,8 +119,8 @@ class Unit:
         """What a global or builtin name means now, or `None`."""
         if name in self._bound:
             return None
-        found = self._scope.get(name, _MISSING)
-        return getattr(builtins, name, None) if found is _MISSING else found
+        cached = self._scope.get(name, _MISSING)
+        return getattr(builtins, name, None) if cached is _MISSING else cached
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin of that name."""

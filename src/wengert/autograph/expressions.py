@@ -255,13 +255,13 @@ class Expressions:
 
     def _sites(self, node: ast.expr) -> ast.Tuple:
         """The loop of a comprehension and its condition, which fill a list of ours."""
-        found = [
+        results = [
             b.item(
                 node, b.load(node, self.names.sites), self.unit.site(_filling(kind, node.lineno))
             )
             for kind in ("for", "if")
         ]
-        return b.several(node, found)
+        return b.several(node, results)
 
     def iterable(self, node: ast.expr, rewrite: Expressions) -> ast.Call:
         """What a loop runs over, as a source of ours if it is a tensor."""
@@ -330,11 +330,11 @@ def _target(target: ast.expr) -> tuple[list[str], Any] | None:
     if not isinstance(target, ast.Tuple | ast.List):
         return None
     inner = [_target(t) for t in target.elts]
-    found = [x for x in inner if x is not None]
-    names = [n for one, _ in found for n in one]
-    if len(found) < len(inner) or len(set(names)) < len(names):
+    results = [x for x in inner if x is not None]
+    names = [n for one, _ in results for n in one]
+    if len(results) < len(inner) or len(set(names)) < len(names):
         return None
-    return names, tuple([form for _, form in found])
+    return names, tuple([form for _, form in results])
 
 
 _METHODS: dict[type, Any] = {

@@ -34,29 +34,29 @@ class Guarded(NamedTuple):
 
 def guarded(function: ast.AST) -> list[Guarded]:
     """What the `try` statements in a function guard; those of functions inside it as well."""
-    found: list[Guarded] = []
+    results: list[Guarded] = []
     for node in walk(function):
         if isinstance(node, ast.Try | ast.TryStar):
             types = [
                 h.type and compile(ast.Expression(h.type), "<handler>", "eval")
                 for h in node.handlers
             ]
-            found.append(Guarded(_lines(node.body), tuple(types)))
+            results.append(Guarded(_lines(node.body), tuple(types)))
             if effects(node.finalbody).jumps:
                 handled = [s for h in node.handlers for s in h.body]
-                found.append(Guarded(_lines([*node.body, *handled, *node.orelse]), (None,)))
-    return found
+                results.append(Guarded(_lines([*node.body, *handled, *node.orelse]), (None,)))
+    return results
 
 
 def _lines(body: Sequence[ast.stmt]) -> frozenset[int]:
     """The lines of statements, without those of functions inside them."""
-    found: set[int] = set()
+    names: set[int] = set()
     for statement in body:
-        found.update(_span([statement]))
+        names.update(_span([statement]))
         for inner in walk(statement):
             if isinstance(inner, FUNCTIONS) and not isinstance(inner, ast.Lambda):
-                found.difference_update(_span(inner.body))
-    return frozenset(found)
+                names.difference_update(_span(inner.body))
+    return frozenset(names)
 
 
 def _span(body: Sequence[ast.stmt]) -> range:
@@ -142,10 +142,10 @@ def _refused(kind: str, error: BaseException) -> RuntimeError:
 
 def raised_at(error: BaseException) -> sites.RawSite | None:
     """The user's line that raised an exception."""
-    found = None
+    result = None
     entry = error.__traceback__
     while entry is not None:
         if sites.find(entry.tb_frame) == (entry.tb_frame.f_code, entry.tb_frame.f_lasti):
-            found = (entry.tb_frame.f_code, entry.tb_lasti)
+            result = (entry.tb_frame.f_code, entry.tb_lasti)
         entry = entry.tb_next
-    return found
+    return result

@@ -206,11 +206,11 @@ class Side(Source):
 
     def stacks(self) -> list[Tensor]:
         same = len({c if isinstance(c, int) else id(c) for c in self.counts}) == 1
-        found = [x for s in self.sources for x in s.stacks()]
+        results = [x for s in self.sources for x in s.stacks()]
         if same:
-            return found
+            return results
         count = self.count()
-        return [x[:count] for x in found]
+        return [x[:count] for x in results]
 
     def item(
         self, i: SymbolicTensor, rows: list[SymbolicTensor]

@@ -27,12 +27,12 @@ def replace(function: Any, form: Any) -> None:
 def is_user_code(code: types.CodeType, scope: dict[str, Any]) -> bool:
     """Whether a function with this code and these globals is one to rewrite."""
     key = (code.co_filename, scope.get("__name__", ""))
-    found = _judged.get(key)
-    if found is None:
+    cached = _judged.get(key)
+    if cached is None:
         if len(_judged) >= _MOST_FILES:
             _judged.clear()
-        found = _judged[key] = _judge(code.co_filename, scope)
-    return found
+        cached = _judged[key] = _judge(code.co_filename, scope)
+    return cached
 
 
 def _judge(filename: str, scope: dict[str, Any]) -> bool:

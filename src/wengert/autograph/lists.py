@@ -186,8 +186,8 @@ class TracedList:
         """Takes an element out, the last one unless told otherwise."""
         place = self._place(i)
         shorter = [a.without(place) for a in self.arrays]  # first, so that it speaks of the list
-        found, self.arrays = self[place], shorter
-        return found
+        result, self.arrays = self[place], shorter
+        return result
 
     def __delitem__(self, i: int) -> None:
         self.pop(i)

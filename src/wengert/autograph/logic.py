@@ -52,8 +52,8 @@ def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> A
 
     def run() -> Any:
         with inside():
-            found = rest()
-            return _truth(found) if test and not isinstance(found, bool) else found
+            result = rest()
+            return _truth(result) if test and not isinstance(result, bool) else result
 
     side = primitives.traced_side(name, run)
     if mine.dtype is dtypes.bool_:
@@ -72,9 +72,9 @@ def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> A
 def _alike(name: str, mine: Any, value: Any) -> Tensor:
     """The second operand as a tensor of the dtype of the first."""
     if value_trees.is_tensor(value) or value_trees.is_constant(value):
-        found = value_trees.as_tensor(value, mine.dtype)
-        if found.dtype is mine.dtype:
-            return found
+        result = value_trees.as_tensor(value, mine.dtype)
+        if result.dtype is mine.dtype:
+            return result
     raise invalid_dtype(
         name,
         "which operand is the value depends on a tensor, so both must be tensors of one dtype",
@@ -119,8 +119,8 @@ def _chosen(test: Tensor | bool, then: Thunk, otherwise: Thunk) -> Tensor:
         recipes.append(recipe)
         return a, b
 
-    found = primitives.conditional(primitives.truth(test), run(then), run(otherwise), join)
-    return certain(recipes[0](found))
+    result = primitives.conditional(primitives.truth(test), run(then), run(otherwise), join)
+    return certain(recipes[0](result))
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
@@ -132,10 +132,10 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 def chain(left: Any, symbols: tuple[str, ...], *rest: Thunk) -> Any:
     """`left < b <= c`, where each operand is evaluated once and only as far as needed."""
     right = rest[0]()
-    found = _COMPARE[symbols[0]](left, right)
+    result = _COMPARE[symbols[0]](left, right)
     if len(symbols) == 1:
-        return found
-    return and_(found, lambda: chain(right, symbols[1:], *rest[1:]))
+        return result
+    return and_(result, lambda: chain(right, symbols[1:], *rest[1:]))
 
 
 def contains(x: Any, container: Any) -> Any:
@@ -143,10 +143,10 @@ def contains(x: Any, container: Any) -> Any:
     if isinstance(container, SymbolicTensor):
         return _any_equal(x, container)
     if type(container) in (list, tuple) and (symbolic(x) or any(map(symbolic, container))):
-        found: Any = False
+        result: Any = False
         for item in container:
-            found = or_(found, lambda item=item: True if item is x else _same(item, x))
-        return found
+            result = or_(result, lambda item=item: True if item is x else _same(item, x))
+        return result
     return x in container
 
 

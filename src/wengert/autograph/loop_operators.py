@@ -230,11 +230,11 @@ class _GraphLoop:
             asked, body, start, shapes, options.most(self.count()), self.stacks()
         )
         try:
-            found, stacks = primitives.loop(plan)
+            result, stacks = primitives.loop(plan)
         except BaseException:
             put_back(watched)
             raise
-        new = slots.final(found[n:], stacks)
+        new = slots.final(result[n:], stacks)
         state.write(
             [value_trees.put_back(old, v) for old, v in zip(state.before, new, strict=True)]
         )
@@ -388,10 +388,10 @@ def comprehend_all(clauses: Any, element: Any, as_python: Any) -> Any:
 
 
 def _filled(clauses: Any, rows: Tensor | list[Tensor] | range | Source, element: Any) -> Any:
-    found: list[Any] = []
+    results: list[Any] = []
 
     def every() -> Any:
-        return found
+        return results
 
     cells = Cells(every)  # type: ignore[arg-type]  # a function is one
 
@@ -405,7 +405,7 @@ def _filled(clauses: Any, rows: Tensor | list[Tensor] | range | Source, element:
 
             def inside() -> None:
                 if k + 1 == len(clauses):
-                    found.append(element(*given))
+                    results.append(element(*given))
                 else:
                     run(k + 1, given, clauses[k + 1][1](*given))
 
@@ -417,7 +417,7 @@ def _filled(clauses: Any, rows: Tensor | list[Tensor] | range | Source, element:
         for_(loop, cells, rows, body)
 
     run(0, (), rows)
-    return found
+    return results
 
 
 def _spread(item: Any, form: Any) -> Any:

@@ -89,5 +89,5 @@ def set_loop_options(
 
 
 def _sizes(shape: TensorShape) -> Any:
-    found = TensorShape(shape)
-    return None if found.rank is None else tuple(found.as_list())
+    result = TensorShape(shape)
+    return None if result.rank is None else tuple(result.as_list())

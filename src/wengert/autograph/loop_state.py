@@ -172,8 +172,8 @@ class Slots:
     def lesson_of(self, error: BaseException) -> dict[Any, Any]:
         """What an augmented assignment to a variable teaches: the loop carries its value."""
         variable = getattr(error, "variable", None)
-        found = [s for s in self._fixed if variable is not None and s.value is variable]
-        return {plan.path: AsTensor() for plan in found}
+        results = [s for s in self._fixed if variable is not None and s.value is variable]
+        return {plan.path: AsTensor() for plan in results}
 
     def shapes(self) -> list[TensorShape]:
         """What is known of the shapes of each tensor in all turns."""
@@ -192,17 +192,17 @@ class Slots:
 
     def outcome(self, values: list[Any]) -> tuple[list[Tensor | TensorArray], list[SymbolicTensor]]:
         """The tensors and rows of a turn; raises `Learn` where the guess was wrong."""
-        found: dict[int, Any] = {}
+        table: dict[int, Any] = {}
         rows: list[Any] = []
         self.learned = {}
         for plan, value in zip(self._plans, values, strict=True):
             if isinstance(plan, Filled):
                 rows += plan.rows(value)
             else:
-                plan.match(value, found)
+                plan.match(value, table)
         if self.learned:
             raise Learn(self.owner, self.learned)
-        return [found[i] for i in range(len(self.slots))], rows
+        return [table[i] for i in range(len(self.slots))], rows
 
     # What plans say.
 
@@ -215,10 +215,10 @@ class Slots:
     def breaks(self, path: Path, invariant: Any, when: str, value: Any = None) -> str:
         """What is wrong with a state whose shape the program's `shape_invariants` do not admit."""
         slot = next(s for s in self.slots if s.path == path)
-        found = value_trees.described(slot.start if value is None else value)
+        result = value_trees.described(slot.start if value is None else value)
         return (
             f"{self.state.site.kind}: `{self.name(path)}` must keep its shape invariant "
-            f"{TensorShape(invariant)}; it is {found} {when}. Give a shape that all turns have, or "
+            f"{TensorShape(invariant)}; it is {result} {when}. Give a shape that all turns have, or "
             "tell more of this one with tf.ensure_shape."
         )
 

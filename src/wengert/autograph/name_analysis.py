@@ -128,14 +128,14 @@ Memo = dict[int, Effects]
 
 def effects(nodes: ast.AST | Iterable[ast.AST | None] | None, memo: Memo | None = None) -> Effects:
     """The effects of code, with those of the blocks inside it; `memo` keeps those of statements."""
-    found = Effects(memo)
+    result = Effects(memo)
     if isinstance(nodes, ast.AST):
-        _visit(nodes, found)
+        _visit(nodes, result)
     else:
         for node in nodes or ():
             if node is not None:
-                _visit(node, found)
-    return found
+                _visit(node, result)
+    return result
 
 
 def _visit(node: ast.AST, found: Effects) -> None:
@@ -227,10 +227,10 @@ def inner_effects(node: Any) -> Effects:
     body = effects(node.body)
     own = declared(node.body)
     local = parameters(node.args) | (body.stores - own["nonlocal"] - own["global"])
-    found = Effects()
-    found.reads = (body.reads | body.captured | own["nonlocal"]) - local - own["global"]
-    found.shared = (body.shared - local) | (own["nonlocal"] & body.stores)
-    return found
+    result = Effects()
+    result.reads = (body.reads | body.captured | own["nonlocal"]) - local - own["global"]
+    result.shared = (body.shared - local) | (own["nonlocal"] & body.stores)
+    return result
 
 
 def parameters(args: ast.arguments) -> set[str]:
@@ -241,15 +241,15 @@ def parameters(args: ast.arguments) -> set[str]:
 
 def declared(body: list[ast.stmt] | ast.expr) -> dict[str, set[str]]:
     """The names that a function body declares `global` and `nonlocal`."""
-    found: dict[str, set[str]] = {"global": set(), "nonlocal": set()}
+    table: dict[str, set[str]] = {"global": set(), "nonlocal": set()}
     stack = list(body) if isinstance(body, list) else []
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Global | ast.Nonlocal):
-            found["global" if isinstance(node, ast.Global) else "nonlocal"].update(node.names)
+            table["global" if isinstance(node, ast.Global) else "nonlocal"].update(node.names)
         elif isinstance(node, ast.stmt) and not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             stack.extend(s for block in blocks(node) for s in block)
-    return found
+    return table
 
 
 def _comprehension(node: Any, found: Effects) -> None:
@@ -323,24 +323,24 @@ _HANDLERS: dict[type, Any] = {
 
 def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all nodes inside it, without those that only name an operator or a context."""
-    found = [node]
-    for one in found:
+    results = [node]
+    for one in results:
         for name in FIELDS[type(one)]:
             child = getattr(one, name, None)
             if child.__class__ is list:
-                found += [c for c in child if c is not None]  # type: ignore[union-attr]  # a list
+                results += [c for c in child if c is not None]  # type: ignore[union-attr]  # a list
             elif child is not None:
-                found.append(child)
-    return found
+                results.append(child)
+    return results
 
 
 def blocks(node: ast.AST) -> list[list[ast.stmt]]:
     """The blocks of statements directly inside a statement; none for functions and classes."""
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         return []
-    found = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
+    results = [getattr(node, field, None) for field in ("body", "orelse", "finalbody")]
     inner = [n.body for n in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
-    return [b for b in (*found, *inner) if b and isinstance(b, list)]
+    return [b for b in (*results, *inner) if b and isinstance(b, list)]
 
 
 def headers(node: ast.AST) -> list[ast.AST]:

@@ -49,7 +49,7 @@ class Watch(NamedTuple):
 
 def watch(cells: Cells) -> Watch:
     """Looks at what the variables of a function lead to."""
-    found: list[Watched] = []
+    results: list[Watched] = []
     seen: set[int] = set()
     level = [(Symbol(name), cells.get(name)) for name in cells.names()]
     names = {path.base: v for path, v in level if isinstance(v, list | dict | TracedList)}
@@ -60,13 +60,13 @@ def watch(cells: Cells) -> Watch:
             if held is None:
                 continue
             seen.add(id(value))
-            if len(found) >= _MOST:
-                return Watch(cells, found, names)
-            found.append(Watched(path, value, held))
+            if len(results) >= _MOST:
+                return Watch(cells, results, names)
+            results.append(Watched(path, value, held))
             if len(held) <= _MOST:
                 following += [(_part(path, value, k), v) for k, v in held.items()]
         level = following
-    return Watch(cells, found, names)
+    return Watch(cells, results, names)
 
 
 def _held(value: Any) -> dict[Any, Any] | None:
@@ -94,12 +94,12 @@ def learn_of(watched: Watch, state: State, known: tuple[Symbol, ...], owner: Own
     if here is None or here.graph is None:
         return
     graph = here.graph
-    found = put_back(watched, lambda x: x._graph is graph)
-    new = tuple([s for s in dict.fromkeys(found) if s not in state.symbols])
+    result = put_back(watched, lambda x: x._graph is graph)
+    new = tuple([s for s in dict.fromkeys(result) if s not in state.symbols])
     if new:
         raise Learn(owner, {OBJECTS: (*known, *new)})
-    if found:
-        raise _behind(state, found[0])
+    if result:
+        raise _behind(state, result[0])
 
 
 def _behind(state: State, symbol: Symbol) -> Exception:
@@ -114,14 +114,14 @@ def _behind(state: State, symbol: Symbol) -> Exception:
 
 def put_back(watched: Watch, left: Left = lambda x: True) -> list[Symbol]:
     """Gives places that hold tensors which a trace has `left` behind their earlier values."""
-    found: list[Symbol] = []
+    results: list[Symbol] = []
     for name, before in watched.names.items():
         if watched.cells.get(name) is not before and _holds(watched.cells.get(name), left):
-            found.append(Symbol(name))
+            results.append(Symbol(name))
             write(watched.cells, Symbol(name), before)
     for one in watched.found:
-        found += _put_back(one, left)
-    return found
+        results += _put_back(one, left)
+    return results
 
 
 def _put_back(one: Watched, left: Left) -> list[Symbol]:

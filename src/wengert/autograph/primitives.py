@@ -135,8 +135,8 @@ def _moved(graph: Graph) -> dict[int, Tensor]:
     assert state is not None, "a side is traced inside a graph"
     for node in graph.nodes:
         with using(State(state.listeners, state.graph, node.site)):
-            found = apply(node.op, *[env[v] for v in node.inputs], **node.attrs)
-        env[node.outputs[0]] = found
+            result = apply(node.op, *[env[v] for v in node.inputs], **node.attrs)
+        env[node.outputs[0]] = result
     return env
 
 
@@ -249,10 +249,10 @@ def _emitted(
     count = wrap(np.asarray(OPEN, np.int32)) if plan.count is None else _whole(plan.count)
     inputs = [*starts, *[snapshot(here, v) for v in changed], *closed.tensors, *stacks]
     node = Loop(test, step, states, len(closed.tensors), made)
-    found = emit_loop(node, count, wrap(np.zeros((), np.int32)), inputs)
-    for variable, new in zip(changed, found.states[n:], strict=True):
+    result = emit_loop(node, count, wrap(np.zeros((), np.int32)), inputs)
+    for variable, new in zip(changed, result.states[n:], strict=True):
         variable.assign(new)
-    return [*found.states[:n], *found.stacks]
+    return [*result.states[:n], *result.stacks]
 
 
 def _whole(count: SymbolicTensor | int) -> Any:

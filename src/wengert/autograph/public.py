@@ -65,10 +65,10 @@ def to_graph(
     entity: Any, recursive: bool = True, experimental_optional_features: Any = None
 ) -> Any:
     """The converted form of a function; `ValueError` where it has none."""
-    found, reason = convert(getattr(entity, "python_function", entity))
+    result, reason = convert(getattr(entity, "python_function", entity))
     if reason is not None:
         raise ValueError(f"to_graph: {entity!r} is not converted, because {reason}.")
-    return found
+    return result
 
 
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
@@ -80,11 +80,11 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     function = getattr(function, "__func__", function)
     if not inspect.isfunction(function):
         raise ValueError(f"to_code: only functions have code to show; got {entity!r}.")
-    found = conversion(function)
-    if found.code is None:
-        raise ValueError(f"to_code: {entity!r} is not converted, because {found.reason}.")
+    result = conversion(function)
+    if result.code is None:
+        raise ValueError(f"to_code: {entity!r} is not converted, because {result.reason}.")
     lines, first = inspect.getsourcelines(function)
-    for line, texts in _comments(found.sites).items():
+    for line, texts in _comments(result.sites).items():
         place = line - first
         if 0 <= place < len(lines):
             text = lines[place].rstrip("\n")
@@ -93,12 +93,12 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
 
 
 def _comments(sites: list[Construct]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    table: dict[int, list[str]] = {}
     for site in sites:
         text = _explained(site)
-        if text and text not in found.setdefault(site.line, []):
-            found[site.line].append(text)
-    return {line: texts for line, texts in found.items() if texts}
+        if text and text not in table.setdefault(site.line, []):
+            table[site.line].append(text)
+    return {line: texts for line, texts in table.items() if texts}
 
 
 def _explained(site: Construct) -> str:
@@ -129,12 +129,12 @@ def constructs(entity: Function) -> list[Placed]:
     function = getattr(function, "__func__", function)
     if not inspect.isfunction(function):
         return []
-    found: dict[tuple[int, str], bool] = {}
+    table: dict[tuple[int, str], bool] = {}
     for site in conversion(function).sites:
         if site.kind in ("if", "while", "for"):
             key = (site.line, site.kind)
-            found[key] = found.get(key, False) or site.met
-    return [Placed(line, kind, met) for (line, kind), met in sorted(found.items())]
+            table[key] = table.get(key, False) or site.met
+    return [Placed(line, kind, met) for (line, kind), met in sorted(table.items())]
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:

@@ -90,19 +90,19 @@ def _indent(line: str) -> int:
 
 
 def _lambda(code: CodeType, lines: list[str]) -> ast.Lambda:
-    found = [n for n in walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
+    results = [n for n in walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
     spans = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
     if spans:
         place = (
             *min((line, column) for line, _, column, _ in spans),
             *max((line, column) for _, line, _, column in spans),
         )
-        for node in found:
+        for node in results:
             body = node.body
             if place == (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset):
                 return node
     # A lambda that is just a constant may have no columns; equal ones are as good.
-    near = [n for n in found if n.lineno == code.co_firstlineno and _fits(n, code)]
+    near = [n for n in results if n.lineno == code.co_firstlineno and _fits(n, code)]
     if not spans and len(near) > 1:
         near = [n for n in near if _is_constant(n.body, code)][:1]
     if len(near) == 1:
@@ -158,6 +158,6 @@ def _fits(node: Any, code: CodeType) -> bool:
 
 def _named(names: set[str], known: set[str]) -> bool:
     """Whether the names of a piece of code stand in the text."""
-    found = {n for n in names if n.isidentifier()}
-    mangled = {n for n in found if n.startswith("_") and "__" in n[1:]}
-    return found - known - mangled <= {"__class__", "AssertionError", "__annotations__"}
+    members = {n for n in names if n.isidentifier()}
+    mangled = {n for n in members if n.startswith("_") and "__" in n[1:]}
+    return members - known - mangled <= {"__class__", "AssertionError", "__annotations__"}

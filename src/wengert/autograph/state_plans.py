@@ -177,8 +177,8 @@ class Many:
         self.added: list[Any] = []
 
     def fill(self, tensors: Sequence[Any]) -> Any:
-        found = value_trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
-        return [*found, *self.added] if self.added else found
+        result = value_trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
+        return [*result, *self.added] if self.added else result
 
     def match(self, value: Any, found: dict[int, Any]) -> None:
         if isinstance(value, Undefined):
@@ -283,15 +283,15 @@ class Filled:
     def final(self, stacks: Iterator[Any]) -> Any:
         if not self.each:
             return [*self.value, *self.added] if self.added else self.value
-        found = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
+        results = [_flat(next(stacks), self.each) for _ in nest.flatten(self.element)]
         if isinstance(self.value, TracedList):
             before = nest.flatten(self.value.stack())
         elif self.value:
             like = TracedList(self.element, [])
             before = [stack(list(c)) for c in zip(*map(like.leaves, self.value), strict=True)]
         else:
-            return TracedList.of_stacks(self.element, found)
-        joined = [concat(list(pair), 0) for pair in zip(before, found, strict=True)]
+            return TracedList.of_stacks(self.element, results)
+        joined = [concat(list(pair), 0) for pair in zip(before, results, strict=True)]
         return TracedList.of_stacks(self.element, joined)
 
 

@@ -59,9 +59,9 @@ def with_parts(value: Any, new: list[Any]) -> Any:
     if isinstance(value, Optional):
         return Optional.__tf_unflatten__(value._type_spec, new)
     if isinstance(value, dict):
-        found = dict(zip(_keys(value), new, strict=True))
+        table = dict(zip(_keys(value), new, strict=True))
         copy = value.copy()
-        copy.update({k: found[k] for k in value})
+        copy.update({k: table[k] for k in value})
         return copy
     kind: Any = type(value)
     return kind(*new) if hasattr(kind, "_fields") else kind(new)
@@ -106,9 +106,9 @@ def put_back(old: Any, new: Any) -> Any:
         old[:] = [put_back(old[i], v) if i < len(old) else v for i, v in enumerate(new)]
         return old
     if isinstance(old, dict):
-        found = {k: put_back(old[k], v) if k in old else v for k, v in new.items()}
+        table = {k: put_back(old[k], v) if k in old else v for k, v in new.items()}
         old.clear()
-        old.update(found)
+        old.update(table)
         return old
     return new
 

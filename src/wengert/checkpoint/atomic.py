@@ -101,8 +101,8 @@ def _make_locked(path: str, lock: _Lock) -> None:
 def _sweep(folder: str) -> None:
     """Removes the temporary folders of processes that were killed while they wrote."""
     with os.scandir(folder) as entries:
-        found = [e.path for e in entries if _TEMPORARY.fullmatch(e.name) and e.is_dir()]
-    for path in found:
+        results = [e.path for e in entries if _TEMPORARY.fullmatch(e.name) and e.is_dir()]
+    for path in results:
         lock = _Lock()
         with suppress(OSError):  # it is held, or just gone
             try:

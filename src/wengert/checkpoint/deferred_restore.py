@@ -44,8 +44,8 @@ def grow(variable: Variable) -> None:
     if type(variable) is not Newborn:
         return
     variable.__class__ = Variable  # type: ignore[assignment]  # one has the slots of the other
-    for found in [ref() for ref in reversed(_waiting)]:
-        if found is not None and found.look_again(variable):
+    for result in [ref() for ref in reversed(_waiting)]:
+        if result is not None and result.look_again(variable):
             return
 
 
@@ -58,7 +58,7 @@ def expect(restoration: Restoration) -> None:
 
 
 def _born(variable: Variable) -> None:
-    _waiting[:] = [ref for ref in _waiting if (found := ref()) is not None and found.open]
+    _waiting[:] = [ref for ref in _waiting if (result := ref()) is not None and result.open]
     if not _waiting:
         with suppress(ValueError):  # another thread was first
             BORN.remove(_born)

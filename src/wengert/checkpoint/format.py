@@ -72,8 +72,8 @@ def _save(arrays: dict[str, np.ndarray], path: str, metadata: dict[str, str]) ->
         save_file(arrays, path, metadata=metadata)
     except SafetensorError as error:
         # The library reports the operating system's errors as text only.
-        found = re.search(r"os error (\d+)", str(error))
-        code = int(found[1]) if found else 0
+        match = re.search(r"os error (\d+)", str(error))
+        code = int(match[1]) if match else 0
         raise OSError(code, os.strerror(code) if code else str(error)) from error
 
 
@@ -128,8 +128,12 @@ class Reader:
             raise self.damaged("its table cannot be read") from error
         for key, entry in entries.items():
             dtype, shape = stored(entry.dtype, entry.shape)
-            found = raw.get(key)
-            if found is None or PLAIN.get(found[0]) is not dtype or shape not in (None, found[1]):
+            cached = raw.get(key)
+            if (
+                cached is None
+                or PLAIN.get(cached[0]) is not dtype
+                or shape not in (None, cached[1])
+            ):
                 raise self.damaged(f"the tensor {key} is not as its table says")
         return nodes, entries
 

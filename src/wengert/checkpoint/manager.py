@@ -68,13 +68,13 @@ class CheckpointManager:
 
     def _recover(self) -> None:
         """Goes on from what an earlier manager recorded in the folder."""
-        found = state_file.get_checkpoint_state(self._directory)
-        if found is None:
+        result = state_file.get_checkpoint_state(self._directory)
+        if result is None:
             return
         now = time.time()
-        self._latest = found.model_checkpoint_path
-        self._preserved = min(found.last_preserved_timestamp, now)
-        paths, times = found.all_model_checkpoint_paths, found.all_model_checkpoint_timestamps
+        self._latest = result.model_checkpoint_path
+        self._preserved = min(result.last_preserved_timestamp, now)
+        paths, times = result.all_model_checkpoint_paths, result.all_model_checkpoint_timestamps
         if len(times) == len(paths):
             given = {p: min(t, now) for p, t in zip(paths, times, strict=True)}
             # A process that was killed may have removed a file, but not its entry.

@@ -101,8 +101,8 @@ class Module(AutoTrackable):
         self, recursive: bool = True, predicate: Any = None, expand_composites: bool = False
     ) -> Iterator[Any]:
         """The leaves for which `predicate` holds; kept for programs that call it."""
-        found = self._walk() if recursive else iter(_leaves(vars(self)))
-        return (x for x in found if predicate is None or predicate(x))
+        result = self._walk() if recursive else iter(_leaves(vars(self)))
+        return (x for x in result if predicate is None or predicate(x))
 
 
 def _leaves(value: Any) -> list[Any]:

@@ -52,16 +52,16 @@ def path_of(key: str) -> str:
 
 def walk(root: Any) -> Walk:
     """The objects below `root`, nearest first; each once, however many names it has."""
-    found = Walk([], [], {})
+    result = Walk([], [], {})
     numbers: dict[int, int] = {}
 
     def number(x: Any, path: str) -> int:
         inner = variable_of(x)
         x = x if inner is None else inner
         if id(x) not in numbers:
-            numbers[id(x)] = len(found.nodes)
-            found.nodes.append(Node({}, {}))
-            found.objects.append(x)
+            numbers[id(x)] = len(result.nodes)
+            result.nodes.append(Node({}, {}))
+            result.objects.append(x)
             queue.append((x, path))
         return numbers[id(x)]
 
@@ -69,14 +69,14 @@ def walk(root: Any) -> Walk:
     number(root, "")
     while queue:
         x, path = queue.popleft()
-        node = found.nodes[numbers[id(x)]]
+        node = result.nodes[numbers[id(x)]]
         for name, value in _values(x).items():
             node.values[name] = key_of(path, name)
-            found.values[node.values[name]] = value
+            result.values[node.values[name]] = value
         for name, child in children(x).items():
             below = f"{path}/{escape(name)}" if path else escape(name)
             node.children[name] = number(child, below)
-    return found
+    return result
 
 
 def _values(x: Any) -> dict[str, Value | Newborn]:
@@ -92,10 +92,10 @@ def leading_to(nodes: list[Node], targets: set[int]) -> set[int]:
     for i, node in enumerate(nodes):
         for child in node.children.values():
             parents.setdefault(child, []).append(i)
-    found, queue = set(targets), list(targets)
+    result, queue = set(targets), list(targets)
     while queue:
         for parent in parents.get(queue.pop(), ()):
-            if parent not in found:
-                found.add(parent)
+            if parent not in result:
+                result.add(parent)
                 queue.append(parent)
-    return found
+    return result

@@ -84,8 +84,8 @@ class Restoration:
 
     def has(self, x: Any) -> bool:
         """Whether an object got its values from this file."""
-        found = self._restored.get(id(x))
-        return found is not None and found() is x
+        cached = self._restored.get(id(x))
+        return cached is not None and cached() is x
 
     def offer(self, node: int, name: str, value: Any) -> bool:
         """Restores an attribute that is about to be set, if its values still wait here."""
@@ -134,7 +134,7 @@ class Restoration:
         return key is not None and _fits(variable, self.reader.entries[key])
 
     def _match(self, start: int, x: Any, only: Variable | None) -> _Match:
-        found = _Match([], set(), [], [], [])
+        result = _Match([], set(), [], [], [])
         queue: deque[tuple[int, Any]] = deque([(start, x)])
         seen: set[int] = set()
         while queue:
@@ -142,14 +142,14 @@ class Restoration:
             if number in seen:
                 continue
             seen.add(number)
-            found.visited.append((number, x))
+            result.visited.append((number, x))
             if number in self.waiting and (only is None or variable_of(x) is only):
-                self._take(found, number, x)
+                self._take(result, number, x)
             own = children(x)
             for name, child in self.nodes[number].children.items():
                 if name in own:
                     queue.append((child, own[name]))
-        return found
+        return result
 
     def _take(self, found: _Match, number: int, x: Any) -> None:
         """Gives the values of a node to an object that takes such; the first value wins."""
@@ -266,10 +266,10 @@ class CheckpointLoadStatus:
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
         """Raises `AssertionError` unless every variable that is there now got a value."""
-        found = self._settle()
+        result = self._settle()
         missing = [
             path_of(next(iter(node.values.values())))
-            for node, x in zip(found.nodes, found.objects, strict=True)
+            for node, x in zip(result.nodes, result.objects, strict=True)
             if node.values and not self._restoration.has(x)
         ]
         if missing:
@@ -282,12 +282,12 @@ class CheckpointLoadStatus:
 
     def _settle(self) -> Walk:
         """All objects, when those that nobody has used yet have looked for their values."""
-        found = walk(self._root)
-        for x in found.objects:
+        result = walk(self._root)
+        for x in result.objects:
             variable = variable_of(x)
             if variable is not None:
                 grow(variable)
-        return found
+        return result
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raises `AssertionError` if nothing but the root was matched."""

@@ -74,22 +74,22 @@ def get_checkpoint_state(
     if not os.path.isfile(path):
         return None
     with reporting("get_checkpoint_state", path), open(path, "rb") as file:
-        found = _parse(os.fsdecode(file.read()), folder)
-    if found is None:
+        result = _parse(os.fsdecode(file.read()), folder)
+    if result is None:
         logging.getLogger("wengert").warning(
             "latest_checkpoint: %s is damaged, so it is ignored. Restore a checkpoint by its path.",
             path,
         )
-    return found
+    return result
 
 
 def _parse(text: str, folder: str) -> CheckpointState | None:
     state = CheckpointState()
     for line in text.splitlines():
-        found = _LINE.fullmatch(line)
-        if found is None and line.strip():
+        match = _LINE.fullmatch(line)
+        if match is None and line.strip():
             return None
-        if found is not None and not _note(state, found[1], found[2], found[3], folder):
+        if match is not None and not _note(state, match[1], match[2], match[3], folder):
             return None
     return state if state.model_checkpoint_path else None
 

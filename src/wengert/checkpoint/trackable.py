@@ -155,17 +155,17 @@ def children(x: Any) -> dict[str, Any]:
     if variable_of(x) is not None:
         return {}
     if isinstance(x, dict):
-        found = _entries(x)
+        result = _entries(x)
     elif isinstance(x, list | tuple):
         names: Iterable[str] = getattr(x, "_fields", None) or map(str, range(len(x)))
         return {n: c for n, c in zip(names, x, strict=True) if is_trackable(c)}
     elif hasattr(type(x), "_trackable_children"):
-        found = {n: c for n, c in x._trackable_children().items() if is_trackable(c)}
+        result = {n: c for n, c in x._trackable_children().items() if is_trackable(c)}
     else:
-        found = _attributes(x)
-        if not found and _has_variables(x):
-            found = {"variables": list(x.variables)}
-    return dict(sorted(found.items()))
+        result = _attributes(x)
+        if not result and _has_variables(x):
+            result = {"variables": list(x.variables)}
+    return dict(sorted(result.items()))
 
 
 def _attributes(x: Any) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _attributes(x: Any) -> dict[str, Any]:
 
 
 def _entries(x: dict[Any, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for key, child in x.items():
         if not is_trackable(child):
             continue
@@ -191,10 +191,10 @@ def _entries(x: dict[Any, Any]) -> dict[str, Any]:
                     f"whole numbers; got {describe(key)}."
                 )
             )
-        if name in found:
+        if name in table:
             raise at_site(ValueError(f"Checkpoint: a dict has two keys that are written {name!r}."))
-        found[name] = child
-    return found
+        table[name] = child
+    return table
 
 
 def _holds_state(x: Any, seen: set[int]) -> bool:

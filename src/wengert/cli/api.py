@@ -26,21 +26,21 @@ class Use(NamedTuple):
 @cache
 def tensorflow_names() -> frozenset[str]:
     """All public names of TensorFlow 2.21, as `tf.math.abs`."""
-    found = set()
+    result = set()
     text = (Path(__file__).parent / "tensorflow_names.txt").read_text(encoding="utf-8")
     for row in text.splitlines():
         prefix, _, names = row.partition(": ")
-        found.update(f"{prefix}.{name}" for name in names.split())
-    return frozenset(found)
+        result.update(f"{prefix}.{name}" for name in names.split())
+    return frozenset(result)
 
 
 @cache
 def has(name: str) -> bool:
     """Whether Wengert has a name such as `tf.math.abs`."""
-    found: Any = wengert
+    result: Any = wengert
     for part in name.split(".")[1:]:
         try:
-            found = getattr(found, part)
+            result = getattr(result, part)
         except (AttributeError, ImportError, InvalidArgumentError):
             return False
     return True
@@ -173,10 +173,10 @@ def _remark(name: str) -> str:
 
 def advice(name: str) -> str:
     """What Wengert says when the name is touched."""
-    found: Any = wengert
+    result: Any = wengert
     for part in name.split(".")[1:]:
         try:
-            found = getattr(found, part)
+            result = getattr(result, part)
         except (AttributeError, ImportError) as error:
             return str(error)
     return ""

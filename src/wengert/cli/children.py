@@ -72,12 +72,12 @@ def take_part() -> None:
 def _be_examined(folder: str) -> None:
     from wengert.explain.examining import doctor
 
-    found = _standing.enter_context(doctor())
-    found.findings.told = lambda e: _tell(folder, e)
-    _standing.enter_context(_errors_of_children(found))
+    result = _standing.enter_context(doctor())
+    result.findings.told = lambda e: _tell(folder, e)
+    _standing.enter_context(_errors_of_children(result))
 
     def end() -> None:
-        for e in found.tapes.wasteful():
+        for e in result.tapes.wasteful():
             _tell(folder, e)
         _standing.close()
 

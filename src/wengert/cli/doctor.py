@@ -18,9 +18,9 @@ def examine(
     output: str | None = None,
 ) -> int:  # fmt: skip
     """Runs the program, writes the report, and answers 1 if something certain was found."""
-    with doctor() as found, examined(found):
-        ended = running.run(script, args, module, failed=found.examine)
-    report = found.report()
+    with doctor() as result, examined(result):
+        ended = running.run(script, args, module, failed=result.examine)
+    report = result.report()
     _write(report, form, output)
     return 1 if report.certain else ended
 

@@ -76,10 +76,10 @@ def while_loop(
     """`tf.while_loop`, but in a function a single loop variable comes without its structure."""
     from wengert.functions.while_loop import while_loop as new
 
-    found = new(cond, body, loop_vars, *options, **named)
-    flat = nest.flatten(found)
+    result = new(cond, body, loop_vars, *options, **named)
+    flat = nest.flatten(result)
     unpacked = not return_same_structure and not executing_eagerly() and len(flat) == 1
-    return flat[0] if unpacked else found
+    return flat[0] if unpacked else result
 
 
 REFUSED = frozenset(["batch_to_space", "constant_initializer", "space_to_batch"])

@@ -49,11 +49,11 @@ def ragged_batch(values: list[Any], depth: int, splits: DType) -> RaggedTensor:
     cuts = [[s._array for s in v.nested_row_splits] for v in values] if depth else []
     outer = [len(c[0]) - 1 for c in cuts] if depth else [len(a) for a in flat]
     levels = [outer, *[np.concatenate([np.diff(c[k]) for c in cuts]) for k in range(depth)]]
-    found: Any = wrap(np.concatenate(flat))
+    result: Any = wrap(np.concatenate(flat))
     for lengths in reversed(levels):
         ends = np.concatenate([[0], np.cumsum(lengths)]).astype(splits.np)
-        found = ragged(found, RowPartition(wrap(ends)))
-    return found
+        result = ragged(result, RowPartition(wrap(ends)))
+    return result
 
 
 def sparse_rows(value: SparseTensor) -> list[SparseTensor]:

@@ -43,11 +43,13 @@ class Form:
 
     def apart(self, element: Any) -> list[Tensor]:
         """The tensors of an element."""
-        found: list[Any] = []
+        results: list[Any] = []
         for one in nest.flatten(element):
             if one is not None:
-                found.extend(one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one])
-        return found
+                results.extend(
+                    one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one]
+                )
+        return results
 
     def together(self, tensors: list[Any]) -> Any:
         """The element of these tensors."""

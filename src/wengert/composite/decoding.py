@@ -19,8 +19,8 @@ def ctc_greedy_decoder(
     Returns the labels as a sparse tensor, and minus the sum of the best logits. The blank is the
     last class unless given.
     """
-    found, score = ctc.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)
-    return [SparseTensor.from_value(one) for one in found], score
+    result, score = ctc.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)
+    return [SparseTensor.from_value(one) for one in result], score
 
 
 def ctc_beam_search_decoder(
@@ -30,5 +30,5 @@ def ctc_beam_search_decoder(
 
     The blank is the last class.
     """
-    found, scores = beams.ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths)
-    return [SparseTensor.from_value(one) for one in found], scores
+    result, scores = beams.ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths)
+    return [SparseTensor.from_value(one) for one in result], scores

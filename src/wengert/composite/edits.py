@@ -55,9 +55,9 @@ def _kernel(
         return out
     pairs = zip(_sequences(hi, hv, lead), _sequences(ti, tv, lead), strict=True)
     for i, (x, y) in enumerate(pairs):
-        found = _distance(x, y)
+        result = _distance(x, y)
         over = len(y) if normalize else 1
-        out.flat[i] = found / over if over else np.inf if found else 0.0
+        out.flat[i] = result / over if over else np.inf if result else 0.0
     return out
 
 

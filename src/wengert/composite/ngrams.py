@@ -26,15 +26,15 @@ def _kernel(
     x: np.ndarray, splits: np.ndarray, widths: tuple[int, ...], mark: bytes, pads: tuple[bytes, ...] | None,
     most: int, short: bool,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    found: list[bytes] = []
+    results: list[bytes] = []
     lengths = []
     for a, b in zip(splits[:-1].tolist(), splits[1:].tolist(), strict=True):
         # TensorFlow pads empty rows, but not where no row has a word.
         row = _of_row(x[a:b].tolist(), widths, mark, pads, most, short) if x.size else []
-        found += row
+        results += row
         lengths.append(len(row))
-    flat = np.empty(len(found), object)
-    flat[:] = found
+    flat = np.empty(len(results), object)
+    flat[:] = results
     return flat, np.array(lengths, np.int64)
 
 
@@ -46,15 +46,17 @@ def _of_row(
     most: int,
     short: bool,
 ) -> list[bytes]:
-    found = []
+    results = []
     for width in widths:
         room = 0 if pads is None else width - 1 if most < 0 else min(most, width - 1)
         padded = words if pads is None else [pads[0]] * room + words + [pads[1]] * room
-        found += [mark.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
-    if short and not found and words:
+        results += [mark.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+    if short and not results and words:
         # Without a `padding_width` a padded row is never too short.
-        found = [mark.join(words if pads is None else [pads[0]] * most + words + [pads[1]] * most)]
-    return found
+        results = [
+            mark.join(words if pads is None else [pads[0]] * most + words + [pads[1]] * most)
+        ]
+    return results
 
 
 NGRAMS = Op(

@@ -114,8 +114,8 @@ def _dense_sizes(x: RaggedTensor, asked: list[Any] | None) -> Any:
     wanted = [-1] * len(x.shape) if asked is None else asked
     needed = x.shape.as_list()
     if any(n is None and (type(w) is Dim or w < 0) for n, w in zip(needed, wanted, strict=True)):
-        found = static("to_tensor", bounding_shape(x))
-        needed = [f if n is None else n for n, f in zip(needed, found, strict=True)]
+        result = static("to_tensor", bounding_shape(x))
+        needed = [f if n is None else n for n, f in zip(needed, result, strict=True)]
     return tuple(map(_size, wanted, needed))
 
 

@@ -185,10 +185,10 @@ def values_of(value: Any) -> Any:
 
 def _values_and_hint(name: str, values: Any) -> tuple[Tensor | RaggedTensor, DType | None]:
     """The values, and the type of row splits that goes with theirs."""
-    found = values_of(values)
-    if found.shape.rank == 0:
-        raise invalid(name, "`values` must have rows", found)
-    return found, found._partition.dtype if isinstance(found, Factories) else None
+    result = values_of(values)
+    if result.shape.rank == 0:
+        raise invalid(name, "`values` must have rows", result)
+    return result, result._partition.dtype if isinstance(result, Factories) else None
 
 
 def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedTensor:

@@ -95,8 +95,8 @@ def _dense_along(x: Any, i: RaggedTensor, axis: int) -> RaggedTensor:
     lead = list(x.shape[:axis])
     rank = x.shape.rank
     front = transpose(x, [axis, *range(axis), *range(axis + 1, rank)])
-    found = tf.gather(front, i.flat_values)
-    back = transpose(found, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
+    result = tf.gather(front, i.flat_values)
+    back = transpose(result, [*range(1, axis + 1), 0, *range(axis + 1, rank)])
     values: Any = tf.reshape(back, tf.concat([[-1], tf.shape(back)[axis + 1 :]], 0))
     copies = 1
     for size in lead:
@@ -167,8 +167,8 @@ def gather_nd(
         place = tf.add(tf.gather(values.row_starts(), place), inner)
         values, used = values.values, used + 1
     if used < depth:
-        found = tf.gather_nd(values, tf.concat([tf.expand_dims(place, 1), flat[:, used:]], 1))
-        return tf.reshape(found, tf.concat([tf.shape(i)[:-1], tf.shape(found)[1:]], 0))
+        result = tf.gather_nd(values, tf.concat([tf.expand_dims(place, 1), flat[:, used:]], 1))
+        return tf.reshape(result, tf.concat([tf.shape(i)[:-1], tf.shape(result)[1:]], 0))
     return _rows(values, tf.reshape(place, tf.shape(i)[:-1]))
 
 

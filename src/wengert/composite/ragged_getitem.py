@@ -136,10 +136,10 @@ def _static_slice(key: slice) -> slice:
         None if p is None else static_int("slice", p, "slice")
         for p in (key.start, key.stop, key.step)
     )
-    found = slice(*parts)
-    if found.step == 0:
+    result = slice(*parts)
+    if result.step == 0:
         raise at_site(ValueError("slice: the step must not be 0."))
-    return found
+    return result
 
 
 def _sliced(x: RaggedTensor, key: slice) -> RaggedTensor:

@@ -85,14 +85,14 @@ def _depth(value: Any) -> tuple[int | None, int]:
         return 0, 0
     scalars, deepest = None, 1
     for item in value:
-        found, inner = _depth(item)
+        result, inner = _depth(item)
         deepest = max(deepest, inner + 1)
-        if found is not None:
-            if scalars is not None and scalars != found + 1:
+        if result is not None:
+            if scalars is not None and scalars != result + 1:
                 raise at_site(
                     ValueError("ragged.constant: all values must lie at the same depth of lists.")
                 )
-            scalars = found + 1
+            scalars = result + 1
     if scalars is not None and deepest > scalars:
         raise at_site(
             ValueError("ragged.constant: all values must lie at the same depth of lists.")
@@ -160,13 +160,13 @@ def _one_type(
     starts: TensorLike, limits: TensorLike, deltas: TensorLike, dtype: DType | DTypeLike | None
 ) -> list[Any]:
     """The bounds as tensors of one type: that of `dtype`, or the widest of their own."""
-    found = [
+    results = [
         operand(v, None, None if dtype is None else dtypes.as_dtype(dtype))
         for v in (starts, limits, deltas)
     ]
     order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64]
-    widest = max((f.dtype for f in found), key=lambda d: order.index(d) if d in order else -1)
-    return [tf.cast(f, dtype or widest) for f in found]
+    widest = max((f.dtype for f in results), key=lambda d: order.index(d) if d in order else -1)
+    return [tf.cast(f, dtype or widest) for f in results]
 
 
 def _vector(bound: Tensor) -> Any:

@@ -37,23 +37,23 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor
     """
     if not callable(op):
         raise at_site(TypeError(f"map_flat_values: `op` must be callable; got {describe(op)}."))
-    found = [x for x in nest.flatten((args, kwargs)) if isinstance(x, RaggedTensor)]
-    if not found:
+    results = [x for x in nest.flatten((args, kwargs)) if isinstance(x, RaggedTensor)]
+    if not results:
         return op(*args, **kwargs)
-    for other in found[1:]:
-        if not _cut_alike(found[0], other):
+    for other in results[1:]:
+        if not _cut_alike(results[0], other):
             raise invalid("map_flat_values", "the ragged tensors must have the same rows")
     flat_args, flat_kwargs = nest.map_structure(_flat, (args, kwargs))
     result = op(*flat_args, **flat_kwargs)
-    own, made = found[0].flat_values.shape, getattr(result, "shape", None)
+    own, made = results[0].flat_values.shape, getattr(result, "shape", None)
     if made is None or made.rank == 0 or not made[:1].is_compatible_with(own[:1]):
         raise at_site(
             ValueError(
                 "map_flat_values: the function must keep the number of values; it made "
-                f"{describe(result)} of {describe(found[0].flat_values)}."
+                f"{describe(result)} of {describe(results[0].flat_values)}."
             )
         )
-    return found[0].with_flat_values(result)
+    return results[0].with_flat_values(result)
 
 
 def _flat(x: Any) -> Any:

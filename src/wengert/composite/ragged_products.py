@@ -82,9 +82,9 @@ def _matrix(x: Tensor | RaggedTensor) -> Tensor:
     """A matrix as a dense one; its rows must have one length."""
     if not isinstance(x, RaggedTensor):
         return x
-    found = x.to_tensor()
-    width = tf.shape(found, x._partition.dtype)[1]
-    return demand("matmul", _check_even, _bad_even, found, x.row_lengths(), width)
+    tensor = x.to_tensor()
+    width = tf.shape(tensor, x._partition.dtype)[1]
+    return demand("matmul", _check_even, _bad_even, tensor, x.row_lengths(), width)
 
 
 class _Stack(NamedTuple):
@@ -128,10 +128,10 @@ def _stacks(x: Tensor | RaggedTensor, y: Any, how: _How) -> RaggedTensor:
     flip = how.transpose_b or how.adjoint_b
     right = _stack(y, kind).turned(flip)
     filled = demand("matmul", _check_inner, _bad_inner, left.matrices, left.widths, right.heights)
-    found = how.multiply(filled, right.matrices)
+    result = how.multiply(filled, right.matrices)
     uneven = isinstance(y, RaggedTensor) and (y.ragged_rank == 2 or flip)
     heights = tf.ensure_shape(left.heights, x.shape[:1].merge_with(y.shape[:1]))
-    made = from_tensor(found, heights, row_splits_dtype=kind)
+    made = from_tensor(result, heights, row_splits_dtype=kind)
     rows, values = made._partition, made.values
     if uneven:
         columns = from_tensor(values, tf.gather(right.widths, rows.value_rowids()), None, 1, kind)

@@ -103,7 +103,7 @@ def over_axes(
     """Reduces axes away: of dense tensors by `whole(x, axis)`, of ragged ones by `by_segment`."""
     rank, name = x.shape.rank, name or str(whole.__name__)
     if axis is None:
-        found = whole(x.flat_values)
+        result = whole(x.flat_values)
         axes = list(range(len(x.shape))) if keepdims else []
     else:
         wanted = static(name, axis)
@@ -111,14 +111,14 @@ def over_axes(
         axes = sorted({check_axis(name, a, rank) for a in given})
         if len(axes) < len(given):
             raise invalid(name, f"`axis` {given} names an axis twice", x)
-        found = x
+        result = x
         # From the inside out, so that the numbers of the axes still to come stay right.
         for place in reversed(axes):
-            found = _over(whole, by_segment, found, place)
+            result = _over(whole, by_segment, result, place)
     if keepdims:
         for place in axes:
-            found = tf.expand_dims(found, place)
-    return found
+            result = tf.expand_dims(result, place)
+    return result
 
 
 def _over(
@@ -220,11 +220,11 @@ def cumsum(
     whole = _padded(ends)
     if reverse:
         limit = tf.gather(whole, tf.gather(rows.row_limits(), rows.value_rowids()))
-        found = tf.subtract(limit, ends if exclusive else running)
+        result = tf.subtract(limit, ends if exclusive else running)
     else:
         begin = tf.gather(whole, tf.gather(rows.row_starts(), rows.value_rowids()))
-        found = tf.subtract(running if exclusive else ends, begin)
-    return x.with_flat_values(found)
+        result = tf.subtract(running if exclusive else ends, begin)
+    return x.with_flat_values(result)
 
 
 def _cumsum_down(x: RaggedTensor, exclusive: bool, reverse: bool) -> RaggedTensor:
@@ -232,8 +232,8 @@ def _cumsum_down(x: RaggedTensor, exclusive: bool, reverse: bool) -> RaggedTenso
     place = x._partition.offsets_in_rows()
     order = tf.argsort(place, stable=True)
     columns = RowPartition.from_value_rowids(tf.gather(place, order), validate=False)
-    found = cumsum(ragged(tf.gather(x.values, order), columns), 1, exclusive, reverse)
-    return x.with_values(tf.gather(found.values, tf.invert_permutation(order)))
+    result = cumsum(ragged(tf.gather(x.values, order), columns), 1, exclusive, reverse)
+    return x.with_values(tf.gather(result.values, tf.invert_permutation(order)))
 
 
 def _padded(ends: Tensor) -> Tensor:

@@ -77,19 +77,19 @@ class DynamicRaggedShape:
         """What is known: sizes, and for ragged axes the lengths of their rows."""
         if not self._rows:
             return self._listed(self._inner)
-        found: list[Any] = [self._rows[0].static_nrows]
+        results: list[Any] = [self._rows[0].static_nrows]
         for rows in self._rows:
             lengths = known(rows.row_lengths()) if ragged_lengths else None
             if rows.is_uniform():
-                found.append(rows.static_uniform_row_length)
+                results.append(rows.static_uniform_row_length)
             else:
-                found.append(None if lengths is None else tuple(lengths.tolist()))
-        return found + self._listed(self._inner)[1:]
+                results.append(None if lengths is None else tuple(lengths.tolist()))
+        return results + self._listed(self._inner)[1:]
 
     @staticmethod
     def _listed(sizes: Tensor) -> list[Any]:
-        found = known(sizes)
-        return [None] * (sizes.shape[0] or 0) if found is None else found.tolist()
+        result = known(sizes)
+        return [None] * (sizes.shape[0] or 0) if result is None else result.tolist()
 
     def __repr__(self) -> str:
         lengths = ", ".join(map(str, self.static_lengths()))

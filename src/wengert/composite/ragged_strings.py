@@ -34,9 +34,9 @@ Cut = Callable[..., list[Any]]
 def _parts_kernel(
     x: np.ndarray, cut: Cut, options: tuple[Any, ...], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    found = [cut(text, *options) for text in x.tolist()]
-    lengths = np.array([len(f) for f in found], np.int64)
-    return _flat([part for row in found for part in row], cut), lengths
+    results = [cut(text, *options) for text in x.tolist()]
+    lengths = np.array([len(f) for f in results], np.int64)
+    return _flat([part for row in results for part in row], cut), lengths
 
 
 def _infer_parts(

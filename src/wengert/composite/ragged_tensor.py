@@ -140,11 +140,11 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     @property
     def _partitions(self) -> list[RowPartition]:
         """The partitions of all axes that are cut, outermost first."""
-        found, values = [], self
+        result, values = [], self
         while isinstance(values, RaggedTensor):
-            found.append(values._partition)
+            result.append(values._partition)
             values = values._values
-        return found
+        return result
 
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: DTypeLike | None = None
@@ -228,12 +228,12 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
 
     @staticmethod
     def _host(what: str, tensor: Tensor) -> np.ndarray:
-        found = known(tensor)
-        if found is None:
+        result = known(tensor)
+        if result is None:
             raise valueless(
                 at_site(ValueError(f"{what}: inside a function a ragged tensor has no value yet."))
             )
-        return found
+        return result
 
     def consumers(self) -> list[Any]:
         """Nothing: eager values have no consumers."""

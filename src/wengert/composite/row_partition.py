@@ -227,8 +227,8 @@ class RowPartition:
     def __repr__(self) -> str:
         if self._uniform is not None:
             return f"tf.RowPartition(nrows={self.static_nrows}, uniform_row_length={self._uniform})"
-        found = known(self._splits)
-        return f"tf.RowPartition(row_splits={self._splits.shape if found is None else found})"
+        result = known(self._splits)
+        return f"tf.RowPartition(row_splits={self._splits.shape if result is None else result})"
 
 
 def _vector(

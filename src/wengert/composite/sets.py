@@ -123,8 +123,8 @@ def _combine(a: TensorLike, b: TensorLike, choose: Any) -> SparseTensor:
         return _combined(group_a, value_a, group_b, value_b, lead, choose)
     ranks, words = apply(RANKS, tf.concat([value_a, value_b], 0))
     count = tf.shape(value_a)[0]
-    found = _combined(group_a, ranks[:count], group_b, ranks[count:], lead, choose)
-    return SparseTensor(found.indices, tf.gather(words, found.values), found.dense_shape)
+    result = _combined(group_a, ranks[:count], group_b, ranks[count:], lead, choose)
+    return SparseTensor(result.indices, tf.gather(words, result.values), result.dense_shape)
 
 
 def _combined(

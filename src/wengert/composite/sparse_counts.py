@@ -95,9 +95,11 @@ def _extent(
 
 def _dense_extent(numbers: Tensor, minlength: int | None, maxlength: int | None) -> Tensor:
     """One more than the largest number, within the bounds."""
-    found = _wanted(numbers, minlength)
+    result = _wanted(numbers, minlength)
     return (
-        found if maxlength is None else tf.minimum(found, tf.cast(operand(maxlength), dtypes.int64))
+        result
+        if maxlength is None
+        else tf.minimum(result, tf.cast(operand(maxlength), dtypes.int64))
     )
 
 
@@ -169,6 +171,6 @@ def count(
     else:
         arr = arr.with_flat_values(as_counted(arr.flat_values))
     bounds = minlength, maxlength
-    found = _counted(arr, weights, axis, *bounds, binary_output, _dense_extent)
-    amounts = found.values if weights is not None else tf.cast(found.values, dtype)
-    return tf.scatter_nd(found.indices, amounts, found.dense_shape)
+    result = _counted(arr, weights, axis, *bounds, binary_output, _dense_extent)
+    amounts = result.values if weights is not None else tf.cast(result.values, dtype)
+    return tf.scatter_nd(result.indices, amounts, result.dense_shape)

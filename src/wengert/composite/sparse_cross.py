@@ -29,17 +29,17 @@ _LARGEST = (1 << 63) - 1
 def _mixed(a: int, b: int) -> int:
     """FarmHash's way to make one fingerprint of two."""
     turned = b * _MULTIPLIER & _WORD
-    found = a ^ _MULTIPLIER ^ ((turned ^ turned >> 47) * _MULTIPLIER & _WORD)
-    found = found * _MULTIPLIER & _WORD
-    found = (found ^ found >> 47) * _MULTIPLIER & _WORD
-    return found ^ found >> 47
+    result = a ^ _MULTIPLIER ^ ((turned ^ turned >> 47) * _MULTIPLIER & _WORD)
+    result = result * _MULTIPLIER & _WORD
+    result = (result ^ result >> 47) * _MULTIPLIER & _WORD
+    return result ^ result >> 47
 
 
 def _hashed(values: tuple[bytes | int, ...], key: int, buckets: int) -> int:
-    found = key
+    result = key
     for v in values:
-        found = _mixed(found, fingerprint(v) if isinstance(v, bytes) else v & _WORD)
-    return found % (buckets or _LARGEST)
+        result = _mixed(result, fingerprint(v) if isinstance(v, bytes) else v & _WORD)
+    return result % (buckets or _LARGEST)
 
 
 def _text(values: tuple[bytes | int, ...], mark: bytes) -> bytes:
@@ -48,17 +48,17 @@ def _text(values: tuple[bytes | int, ...], mark: bytes) -> bytes:
 
 def _rows(parts: tuple[np.ndarray, ...], sparse: tuple[bool, ...]) -> list[list[list[Any]]]:
     """For each feature the values of each row."""
-    found, left = [], iter(parts)
+    result, left = [], iter(parts)
     for is_sparse in sparse:
         if not is_sparse:
-            found.append(next(left).tolist())
+            result.append(next(left).tolist())
             continue
         indices, values, shape = next(left), next(left), next(left)
         rows: list[list[Any]] = [[] for _ in range(int(shape[0]))]
         for i, v in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
             rows[i].append(v)
-        found.append(rows)
-    return found
+        result.append(rows)
+    return result
 
 
 def _kernel(
@@ -75,7 +75,7 @@ def _kernel(
         counts = " and ".join(sorted({str(len(r)) for r in rows}))
         raise invalid(name, f"the features must have the same number of rows; got {counts}")
     places: list[tuple[int, int]] = []
-    found: list[Any] = []
+    results: list[Any] = []
     widest = 0
     for i, features in enumerate(zip(*rows, strict=True)):
         made = [
@@ -83,10 +83,10 @@ def _kernel(
             for v in itertools.product(*features)
         ]
         places += [(i, k) for k in range(len(made))]
-        found += made
+        results += made
         widest = max(widest, len(made))
-    values = np.empty(len(found), np.int64 if hashed else object)
-    values[:] = found
+    values = np.empty(len(results), np.int64 if hashed else object)
+    values[:] = results
     shape = np.array([len(rows[0]), widest], np.int64)
     return np.array(places, np.int64).reshape(-1, 2), values, shape
 

@@ -66,15 +66,15 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
         raise at_site(ValueError("map_values: at least one argument must be a SparseTensor."))
     for other in sparse[1:]:
         _check_same_places("map_values", sparse[0], other)
-    found = op(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
-    if found.shape.rank == 0 or not found.shape[:1].is_compatible_with(sparse[0].values.shape):
+    result = op(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
+    if result.shape.rank == 0 or not result.shape[:1].is_compatible_with(sparse[0].values.shape):
         raise at_site(
             ValueError(
                 f"map_values: the function must keep the number of values; it made "
-                f"{describe(found)} of {describe(sparse[0].values)}."
+                f"{describe(result)} of {describe(sparse[0].values)}."
             )
         )
-    return sparse[0].with_values(found)
+    return sparse[0].with_values(result)
 
 
 def _values(x: float | SparseTensor | DType) -> Tensor | float | DType:
@@ -137,13 +137,13 @@ def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Tensor | SparseTens
         sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
         return _add_to_dense(sparse, operand(dense, None, sparse.dtype))
     _check_pair("add", a, b)
-    found = union("add", a, b)
-    total = tf.add(found.ours, found.theirs)
+    result = union("add", a, b)
+    total = tf.add(result.ours, result.theirs)
     magnitude = tf.abs(total)
     large = tf.greater_equal(magnitude, operand(threshold, None, magnitude.dtype))
-    keep = tf.logical_or(large, tf.logical_not(found.shared))
+    keep = tf.logical_or(large, tf.logical_not(result.shared))
     kept = SparseTensor(
-        tf.boolean_mask(found.indices, keep), tf.boolean_mask(total, keep), a.dense_shape
+        tf.boolean_mask(result.indices, keep), tf.boolean_mask(total, keep), a.dense_shape
     )
     kept.set_shape(a.shape)
     return kept
@@ -175,8 +175,8 @@ def _extreme(
 ) -> SparseTensor:
     a, b = as_sparse(name, sp_a), as_sparse(name, sp_b)
     _check_pair(name, a, b)
-    found = union(name, a, b)
-    made = SparseTensor(found.indices, combine(found.ours, found.theirs), a.dense_shape)
+    result = union(name, a, b)
+    made = SparseTensor(result.indices, combine(result.ours, result.theirs), a.dense_shape)
     made.set_shape(a.shape)
     return made
 

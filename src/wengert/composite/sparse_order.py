@@ -68,9 +68,9 @@ def union(name: str, a: SparseTensor, b: SparseTensor) -> Union:
     ours = tf.concat([a.values, tf.zeros_like(b.values)], 0)
     theirs = tf.concat([tf.zeros_like(a.values), b.values], 0)
     indices = tf.boolean_mask(tf.gather(tf.concat([a.indices, b.indices], 0), order), first)
-    found = [tf.segment_sum(tf.gather(v, order), segments) for v in (ours, theirs)]
+    results = [tf.segment_sum(tf.gather(v, order), segments) for v in (ours, theirs)]
     count = tf.segment_sum(tf.ones_like(segments), segments)
-    return Union(indices, found[0], found[1], tf.greater(count, 1))
+    return Union(indices, results[0], results[1], tf.greater(count, 1))
 
 
 def check_order(name: str, x: SparseTensor) -> None:

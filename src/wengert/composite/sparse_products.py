@@ -52,9 +52,9 @@ def _summed(indices: Tensor, values: Tensor, shape: Tensor) -> SparseTensor:
     """Values in row order, those in the same place added up."""
     places = numbered("sparse_sparse_matmul", SparseTensor(indices, values, shape))
     order = tf.argsort(places, stable=True)
-    found = tf.unique(tf.gather(places, order), dtypes.int64)
-    total = tf.segment_sum(pick(values, order), found.idx)
-    return SparseTensor(tuples("sparse_sparse_matmul", found.y, shape), total, shape)
+    result = tf.unique(tf.gather(places, order), dtypes.int64)
+    total = tf.segment_sum(pick(values, order), result.idx)
+    return SparseTensor(tuples("sparse_sparse_matmul", result.y, shape), total, shape)
 
 
 def _check(x: SparseTensor, y: SparseTensor) -> None:

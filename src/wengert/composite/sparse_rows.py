@@ -59,18 +59,18 @@ def _reduce(
     )
     places = numbered(name, rest)
     order = tf.argsort(places, stable=True)
-    found = tf.unique(tf.gather(places, order), dtypes.int64)
-    values = combine(pick(x.values, order), found.idx)
+    result = tf.unique(tf.gather(places, order), dtypes.int64)
+    values = combine(pick(x.values, order), result.idx)
     if keepdims:
         mask = [int(i not in gone) for i in range(rank)]
         shape = x.dense_shape * mask + [1 - m for m in mask]
     else:
         shape = rest.dense_shape
-    made = SparseTensor(tuples(name, found.y, shape), values, shape)
+    made = SparseTensor(tuples(name, result.y, shape), values, shape)
     if sparse:
         return made
     flat = tf.scatter_nd(
-        tf.expand_dims(found.y, 1), values, tf.expand_dims(tf.reduce_prod(shape), 0)
+        tf.expand_dims(result.y, 1), values, tf.expand_dims(tf.reduce_prod(shape), 0)
     )
     return tf.reshape(flat, shape)
 
@@ -89,8 +89,8 @@ def sparse_dense_matmul(
     if isinstance(b, SparseTensor) and not isinstance(sp_a, SparseTensor):
         # (a b)ᴴ = bᴴ aᴴ puts the sparse one first.
         a = of_rank(operand(sp_a, None, b.dtype), 2)
-        found = sparse_dense_matmul(b, a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
-        return tf.adjoint(found)
+        result = sparse_dense_matmul(b, a, adjoint_a=not adjoint_b, adjoint_b=not adjoint_a)
+        return tf.adjoint(result)
     a = as_sparse("sparse_dense_matmul", sp_a)
     dense = of_rank(operand(b, None, a.dtype), 2)
     _check_product(a, dense, adjoint_a, adjoint_b)

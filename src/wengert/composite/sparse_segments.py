@@ -72,8 +72,8 @@ def _totals(rows: Tensor, ids: Tensor, count: TensorLike | None) -> Tensor:
 
 def _counts(rows: Tensor, ids: Tensor, count: TensorLike | None) -> Tensor:
     """How many rows each segment has, at least 1, in a shape that divides the totals."""
-    found = _totals(tf.ones_like(ids, rows.dtype), ids, count)
-    return _beside(tf.maximum(found, 1), rows)
+    result = _totals(tf.ones_like(ids, rows.dtype), ids, count)
+    return _beside(tf.maximum(result, 1), rows)
 
 
 def _beside(x: Tensor | IndexedSlices, rows: Tensor) -> Tensor:
@@ -146,10 +146,10 @@ def _weights(ids: Any, weights: Any) -> Any:
                 f"{describe(weights)}."
             )
         )
-    found = weights.values if isinstance(weights, SparseTensor) else weights.flat_values
-    if not found.shape.is_compatible_with(_ids_and_rows(ids)[0].shape):
-        raise invalid("embedding_lookup_sparse", "`sp_weights` must go with `sp_ids`", found)
-    return found
+    result = weights.values if isinstance(weights, SparseTensor) else weights.flat_values
+    if not result.shape.is_compatible_with(_ids_and_rows(ids)[0].shape):
+        raise invalid("embedding_lookup_sparse", "`sp_weights` must go with `sp_ids`", result)
+    return result
 
 
 def safe_embedding_lookup_sparse(
@@ -175,10 +175,10 @@ def safe_embedding_lookup_sparse(
     ids, empty = fill_empty_rows(ids, default_id or 0)
     if weights is not None:
         weights, _ = fill_empty_rows(weights, 1.0)
-    found = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
+    result = embedding_lookup_sparse(embedding_weights, ids, weights, combiner, max_norm)
     if default_id is None:
-        found = tf.where(_beside(empty, found), tf.zeros_like(found), found)
-    return tf.reshape(found, tf.concat([tf.cast(lead, dtypes.int32), tf.shape(found)[1:]], 0))
+        result = tf.where(_beside(empty, result), tf.zeros_like(result), result)
+    return tf.reshape(result, tf.concat([tf.cast(lead, dtypes.int32), tf.shape(result)[1:]], 0))
 
 
 def _pruned(

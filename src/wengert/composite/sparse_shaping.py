@@ -46,9 +46,9 @@ def transpose(
 
 
 def _axes(perm: TensorLike) -> tuple[int, ...]:
-    found = static("transpose", perm)
-    if isinstance(found, tuple) and all(isinstance(a, int) for a in found):
-        return found
+    result = static("transpose", perm)
+    if isinstance(result, tuple) and all(isinstance(a, int) for a in result):
+        return result
     raise invalid_dtype("transpose", "`perm` must be a list of axes", perm)
 
 
@@ -156,9 +156,9 @@ def concat(
 def _joined_sizes(xs: list[SparseTensor], place: int) -> list[int | None]:
     """The sizes of the whole as far as they are known: a sum along the axis, else the largest."""
     sizes: list[int | None] = []
-    for axis, found in enumerate(zip(*[x.shape for x in xs], strict=True)):
-        known_sizes = [d for d in found if d is not None]
-        whole = len(known_sizes) == len(found)
+    for axis, result in enumerate(zip(*[x.shape for x in xs], strict=True)):
+        known_sizes = [d for d in result if d is not None]
+        whole = len(known_sizes) == len(result)
         sizes.append((sum if axis == place else max)(known_sizes) if whole else None)
     return sizes
 
@@ -256,8 +256,8 @@ def eye(
 
 def _count(value: TensorLike, what: str) -> Tensor | IndexedSlices:
     """A number of rows or columns as a scalar; tensors may be of any type, as in TensorFlow."""
-    found = value if isinstance(value, Value) else static_int("sparse.eye", value, what)
-    return tf.cast(operand(found, None, dtypes.int64), dtypes.int64)
+    result = value if isinstance(value, Value) else static_int("sparse.eye", value, what)
+    return tf.cast(operand(result, None, dtypes.int64), dtypes.int64)
 
 
 def reset_shape(sp_input: TensorLike, new_shape: TensorLike | None = None) -> SparseTensor:

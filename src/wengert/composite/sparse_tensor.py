@@ -49,10 +49,10 @@ class SparseTensor(CompositeOperand):
     def _check(self) -> TensorShape:
         """The static shape, after a look at whether the parts fit each other."""
         i, v, s = self._indices.shape, self._values.shape, self._dense_shape.shape
-        for what, found, rank in (("indices", i, 2), ("values", v, 1), ("dense_shape", s, 1)):
-            if found.rank not in (None, rank):
+        for what, result, rank in (("indices", i, 2), ("values", v, 1), ("dense_shape", s, 1)):
+            if result.rank not in (None, rank):
                 raise at_site(
-                    ValueError(f"SparseTensor: `{what}` must have rank {rank}; got shape {found}.")
+                    ValueError(f"SparseTensor: `{what}` must have rank {rank}; got shape {result}.")
                 )
         if i.rank is not None and not (
             shapes.compatible((i[0],), v._dims) and shapes.compatible((i[1],), s._dims)
@@ -67,9 +67,9 @@ class SparseTensor(CompositeOperand):
         sizes = known(self._dense_shape)
         if sizes is not None:
             return TensorShape(sizes.tolist())
-        found = get_static_value(self._dense_shape, partial=True)
-        if found is not None:
-            return TensorShape(found)
+        result = get_static_value(self._dense_shape, partial=True)
+        if result is not None:
+            return TensorShape(result)
         return TensorShape(None if s.rank is None or s[0] is None else [None] * s[0])
 
     @classmethod

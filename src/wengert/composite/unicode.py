@@ -31,11 +31,11 @@ _CODECS = {
 def _codec(name: str, encoding: str | bytes) -> str:
     if not isinstance(encoding, str | bytes):
         raise invalid_dtype(name, "an encoding is a string", encoding)
-    found = _CODECS.get((encoding if isinstance(encoding, str) else encoding.decode()).upper())
-    if found is None:
+    cached = _CODECS.get((encoding if isinstance(encoding, str) else encoding.decode()).upper())
+    if cached is None:
         known = ", ".join(k for k in _CODECS if k != "LATIN1")
         raise invalid(name, f"the encodings are {known}; got {encoding!r}")
-    return found
+    return cached
 
 
 class How(NamedTuple):
@@ -50,7 +50,7 @@ class How(NamedTuple):
 
 def _read(data: bytes, how: How) -> list[tuple[str, int]]:
     """The characters, and the places in bytes where they begin."""
-    found: list[tuple[str, int]] = []
+    results: list[tuple[str, int]] = []
     instead = [] if how.errors == "ignore" else [chr(how.replacement)]
     start = 0
     while start < len(data):
@@ -65,12 +65,12 @@ def _read(data: bytes, how: How) -> list[tuple[str, int]]:
             text = data[start:end].decode(how.codec)
         for c in text:
             replaced = how.no_controls and c < " "
-            found += [(one, start) for one in (instead if replaced else c)]
+            results += [(one, start) for one in (instead if replaced else c)]
             start += len(c.encode(how.codec))
         if end < after:
-            found += [(one, end) for one in instead]
+            results += [(one, end) for one in instead]
         start = after
-    return found
+    return results
 
 
 def _text(data: bytes, how: How) -> str:
@@ -220,8 +220,8 @@ def unicode_encode(
         from wengert.composite.ragged_convert import from_tensor
 
         x = from_tensor(x, ragged_rank=x.shape.rank - 1)
-        found = _encoded(x, how)
-        return found.to_tensor() if isinstance(found, RaggedTensor) else found
+        result = _encoded(x, how)
+        return result.to_tensor() if isinstance(result, RaggedTensor) else result
     return _encoded(x, how)
 
 

@@ -239,8 +239,8 @@ def answer_refused(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> An
 
 def bad_dtype(op: Op, inputs: tuple[Value, ...]) -> Exception:
     """What to raise for tensors whose dtypes the operation does not take."""
-    found = inputs if op.match is None else [inputs[i] for i in op.match]
-    kinds = list(dict.fromkeys(x.dtype for x in found))
+    result = inputs if op.match is None else [inputs[i] for i in op.match]
+    kinds = list(dict.fromkeys(x.dtype for x in result))
     accepted = [d for d in kinds if d.np.num in op.accepts and d.kind != "b"]
     for x in inputs:
         # Of two dtypes of which one is right, the other is to be cast to it.
@@ -263,7 +263,7 @@ def bad_dtype(op: Op, inputs: tuple[Value, ...]) -> Exception:
         op.name,
         "the arguments must have the same dtype; there is no promotion between "
         + " and ".join(d.name for d in kinds),
-        *found,
+        *result,
         help=f"Cast the {old.name} one with tf.cast(x, tf.{new.name}).",
     )
 

@@ -41,13 +41,13 @@ class Bounded:
 
     def get(self, key: Any) -> Any:
         """The value of a key, or `None`."""
-        found = self._kept.get(key)
-        if found is None:
+        cached = self._kept.get(key)
+        if cached is None:
             return None
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-        return found[0]
+        return cached[0]
 
     def put(self, key: Any, value: Any, size: int) -> None:
         """Keeps a value that holds `size` bytes, and drops the oldest that are too many."""
@@ -67,9 +67,9 @@ class Bounded:
     def pop(self, key: Any) -> Any:
         """Takes a value out; `None` where it is not there."""
         with self._lock:
-            found, size = self._kept.pop(key, (None, 0))
+            result, size = self._kept.pop(key, (None, 0))
             self.bytes -= size
-            return found
+            return result
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -88,12 +88,12 @@ def cached_arrays(
 
         @functools.wraps(function)
         def cached(*args: Any) -> Any:
-            found = cache.get(args)
-            if found is None:
-                found = function(*args)
-                parts: Any = found if isinstance(found, tuple) else (found,)
-                cache.put(args, found, sum(a.nbytes for a in parts))
-            return found
+            entry = cache.get(args)
+            if entry is None:
+                entry = function(*args)
+                parts: Any = entry if isinstance(entry, tuple) else (entry,)
+                cache.put(args, entry, sum(a.nbytes for a in parts))
+            return entry
 
         return cached
 

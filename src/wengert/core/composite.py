@@ -139,12 +139,12 @@ class StaticSpec(TypeSpec):
 
     def most_specific_compatible_type(self, other: CompositeSpec) -> CompositeSpec:
         """The narrowest spec that takes in both."""
-        found = self.most_specific_common_supertype([other])
-        if found is None:
+        result = self.most_specific_common_supertype([other])
+        if result is None:
             raise at_site(
                 ValueError(f"{type(self).__name__}: {self} and {other} have no common type.")
             )
-        return found
+        return result
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._serialize() == other._serialize()

@@ -75,9 +75,9 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
             return convert(dtype=dtype or None)
         value = array_of(value)
     if CONVERSIONS:
-        found = _by_program(value, dtype)
-        if found is not NotImplemented:
-            return found
+        result = _by_program(value, dtype)
+        if result is not NotImplemented:
+            return result
     if kind in _SEQUENCES:
         value = list(value)
     if isinstance(value, list | tuple):
@@ -117,9 +117,9 @@ def register_tensor_conversion_function(
 def _by_program(value: Any, dtype: DType | None) -> Any:
     for _, kinds, convert in CONVERSIONS:
         if isinstance(value, kinds):
-            found = convert(value, dtype=dtype, name=None, as_ref=False)
-            if found is not NotImplemented:
-                return operand(found, dtype)
+            tensor = convert(value, dtype=dtype, name=None, as_ref=False)
+            if tensor is not NotImplemented:
+                return operand(tensor, dtype)
     return NotImplemented
 
 
@@ -163,14 +163,14 @@ def scalar(value: float, dtype: DType) -> Tensor:
     cache = dtype.scalars
     # Zero has two signs that compare equal, so it is known by its text.
     key = (type(value), value or repr(value))
-    found = cache.get(key)
-    if found is None:
-        found = wrap(to_array(value, None, dtype), None)
-        found._id = 0  # no tape follows it, and a trace takes it for a constant
+    cached = cache.get(key)
+    if cached is None:
+        cached = wrap(to_array(value, None, dtype), None)
+        cached._id = 0  # no tape follows it, and a trace takes it for a constant
         if len(cache) >= _MOST_SCALARS:
             cache.clear()
-        cache[key] = found
-    return found
+        cache[key] = cached
+    return cached
 
 
 def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) -> np.ndarray:
@@ -194,10 +194,10 @@ def to_array(value: Any, dtype: DType | None = None, hint: DType | None = None) 
 
 
 def _none_text() -> str:
-    found = "convert_to_tensor: None is not a tensor. Was a `return` forgotten"
+    result = "convert_to_tensor: None is not a tensor. Was a `return` forgotten"
     if executing_eagerly():
-        return f"{found}, or is it the gradient by something that the target does not depend on?"
-    return f"{found}, or is it a size that is not known while tracing? Then use tf.shape(x)[i]."
+        return f"{result}, or is it the gradient by something that the target does not depend on?"
+    return f"{result}, or is it a size that is not known while tracing? Then use tf.shape(x)[i]."
 
 
 def _from_numpy(array: np.ndarray, dtype: DType | None, hint: DType | None) -> np.ndarray:
@@ -269,15 +269,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str | bytes | Mapping | Set):
         return value
     if isinstance(value, Sequence) or (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
-        found = [_plain(v) for v in islice(value, len(value))]
-        if len(found) != len(value):
+        results = [_plain(v) for v in islice(value, len(value))]
+        if len(results) != len(value):
             raise at_site(
                 ValueError(
                     f"convert_to_tensor: a {type(value).__name__} says that it has {len(value)} "
-                    f"elements, and gives {len(found)}."
+                    f"elements, and gives {len(results)}."
                 )
             )
-        return found
+        return results
     return value
 
 
@@ -313,9 +313,9 @@ def _leaf_kinds(value: Any, kinds: list[str], numpy_floats: list[DType]) -> None
         return
     other = _plain(value)
     if other is not value:
-        found = len(kinds)
+        count = len(kinds)
         _leaf_kinds(other, kinds, numpy_floats)
-        kinds.insert(found, "")  # NumPy would iterate over it without end, or take no notice of it
+        kinds.insert(count, "")  # NumPy would iterate over it without end, or take no notice of it
         return
     like = _kind_like(value)
     if like is None and is_foreign(type(value)):
@@ -336,15 +336,15 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
     _leaf_kinds(value, kinds, numpy_floats)
     if "" in kinds:
         return _from_python(_plain(value), dtype, hint)
-    found = set(kinds)
-    if len(found) > 1 and ("s" in found or (kinds[0] == "b" and dtype is None)):
+    names = set(kinds)
+    if len(names) > 1 and ("s" in names or (kinds[0] == "b" and dtype is None)):
         raise at_site(
             ValueError(
                 f"convert_to_tensor: a list must not mix numbers, strings and booleans; got "
                 f"{describe(value)}. Make all elements of one kind."
             )
         )
-    kind = max(found, key="bifcs".index) if found else None
+    kind = max(names, key="bifcs".index) if names else None
     own = numpy_floats[0] if numpy_floats and numpy_floats[0].kind == kind else None
     target = dtype or hint
     if kind == "s":
@@ -438,9 +438,9 @@ def _holds_tensors(value: Any) -> bool:
 def _tensor_dtype(value: Any) -> DType | None:
     for v in value:
         if isinstance(v, list | tuple):
-            found = _tensor_dtype(v)
-            if found:
-                return found
+            result = _tensor_dtype(v)
+            if result:
+                return result
         elif isinstance(v, Value) or hasattr(v, "__tf_tensor__"):
             return dtypes.as_dtype(v.dtype)
     return None
@@ -468,14 +468,14 @@ def _converted(value: Any, dtype: DType) -> Tensor:
         return _stacked(value, dtype)
     if not isinstance(value, Value) and not hasattr(value, "__tf_tensor__"):
         return operand(value, dtype)
-    found = operand(value)
-    own = found.dtype
+    tensor = operand(value)
+    own = tensor.dtype
     if own is dtype:
-        return found
+        return tensor
     kind: str = {"u": "i", "e": "f"}.get(own.kind) or own.kind
     if "s" in (kind, dtype.kind) or not _adopts(kind, dtype):
         raise _cannot(value, own.name, dtype)
-    return late.CAST.call(found, dtype)
+    return late.CAST.call(tensor, dtype)
 
 
 def _mismatch(value: Value | CompositeOperand, dtype: DType) -> Exception:

@@ -247,15 +247,15 @@ _joint = formula(_broadcast)
 
 def broadcast(name: str, *given: tuple[int | Dim, ...]) -> tuple[int | Dim, ...]:
     """The shape that shapes with unknown numbers broadcast to, for the operation `name`."""
-    found: Any = shapes.broadcast(name, *[opened(s) for s in given])
-    rank = len(found)
+    shape: Any = shapes.broadcast(name, *[opened(s) for s in given])
+    rank = len(shape)
     full = [(1,) * (rank - len(s)) + s for s in given]
     return tuple(
         [
             functools.reduce(_joint, dict.fromkeys([s[i] for s in full if s[i] != 1]))
             if d is None
             else d
-            for i, d in enumerate(found)
+            for i, d in enumerate(shape)
         ]
     )
 

@@ -192,9 +192,9 @@ def as_dtype(type_value: Any) -> DType:
     if isinstance(type_value, DType):
         return type_value
     if isinstance(type_value, str):
-        found = _BY_NAME.get(type_value.removesuffix("_ref"))
-        if found is not None:
-            return found
+        cached = _BY_NAME.get(type_value.removesuffix("_ref"))
+        if cached is not None:
+            return cached
     elif isinstance(type_value, type) and type_value in _PYTHON:
         return _PYTHON[type_value]
     elif isinstance(type_value, int):

@@ -37,12 +37,12 @@ def _passed(tb: TracebackType | None) -> Iterator[CodeType]:
 def _codes() -> Iterator[CodeType]:
     """The code of each handler that is written in Python."""
     for number in _NUMBERS:
-        found: Any = signal.getsignal(number)
-        while isinstance(found, functools.partial):
-            found = found.func
-        if not callable(found):
+        result: Any = signal.getsignal(number)
+        while isinstance(result, functools.partial):
+            result = result.func
+        if not callable(result):
             continue
-        found = getattr(found, "__func__", found)
-        code = getattr(found, "__code__", None) or getattr(type(found).__call__, "__code__", None)
+        result = getattr(result, "__func__", result)
+        code = getattr(result, "__code__", None) or getattr(type(result).__call__, "__code__", None)
         if isinstance(code, CodeType):
             yield code

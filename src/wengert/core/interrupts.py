@@ -93,9 +93,9 @@ def uninterrupted(step: Callable[P, R]) -> Callable[P, R]:
                 return step(*args, **kwargs)
             finally:
                 CALLED_BACK.set(True)
-        found = [*map(getsignal, _NUMBERS)]
-        if found != here.all:
-            here.look(found)
+        results = [*map(getsignal, _NUMBERS)]
+        if results != here.all:
+            here.look(results)
         caught = here.caught
         if not caught:
             return step(*args, **kwargs)

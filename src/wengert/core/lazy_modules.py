@@ -33,10 +33,10 @@ def module(name: str) -> Any:
     until its first program runs.
     """
     if name.startswith("jax") and not PROCESS.told_jax:
-        found = _whole("jax")
+        result = _whole("jax")
         PROCESS.told_jax = True
         if _ASYNC not in os.environ:
-            found.config.update(_ASYNC.lower(), False)
+            result.config.update(_ASYNC.lower(), False)
     return importlib.import_module(name)
 
 

@@ -113,20 +113,20 @@ def _remembered(frame: FrameType, offset: int) -> RawSite | None:
         pass
     if guess is not None and known.left >= 0:
         return guess
-    depth, found = _walk(frame, offset)
-    if found is not None:
-        known.learn(guess, depth, found)
-    return found
+    depth, result = _walk(frame, offset)
+    if result is not None:
+        known.learn(guess, depth, result)
+    return result
 
 
 def _walked(frame: FrameType, key: int, known: Known | None, offset: int) -> RawSite | None:
-    depth, found = _walk(frame, offset)
-    if known is None and found is not None and not PROCESS.exact_sites:
+    depth, result = _walk(frame, offset)
+    if known is None and result is not None and not PROCESS.exact_sites:
         if len(_known) >= _MOST:
             _known.clear()
         _known[key] = known = Known(frame.f_code)
-        known.learn(None, depth, found)
-    return found
+        known.learn(None, depth, result)
+    return result
 
 
 def _walk(frame: Any, depth: int) -> tuple[int, RawSite | None]:

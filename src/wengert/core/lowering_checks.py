@@ -56,12 +56,12 @@ def checking() -> bool:
 
 def fail_if(bad: Callable[[], Any]) -> None:
     """Notes a condition (a function that gives a boolean of any shape) under which a step fails."""
-    found = _checks.get()
-    if found is None:
+    cached = _checks.get()
+    if cached is None:
         return
     flag = bad()
     if not isinstance(flag, np.ndarray | np.generic | bool) or np.any(flag):
-        found.append(flag)  # anything but what is known to be fine
+        cached.append(flag)  # anything but what is known to be fine
 
 
 # Whole numbers whose range is known while lowering, by identity: (number, least, most).
@@ -76,14 +76,14 @@ def ranging(number: JaxArray, least: int, most: int) -> Setting[_Ranges | None, 
 
 def lies_within(number: JaxArray, least: int, most: int) -> bool:
     """Whether a number is known to lie in a range."""
-    found = (_ranges.get() or {}).get(id(number))
-    return found is not None and found[0] is number and least <= found[1] and found[2] <= most
+    cached = (_ranges.get() or {}).get(id(number))
+    return cached is not None and cached[0] is number and least <= cached[1] and cached[2] <= most
 
 
 def gathering() -> Setting[list[Any] | None, list[Any]]:
     """Gathers the checks of a block."""
-    found: list[Any] = []
-    return Setting(_checks, found, found)
+    results: list[Any] = []
+    return Setting(_checks, results, results)
 
 
 def as_numbers(mask: JaxArray, dtype: np.dtype) -> JaxArray:
@@ -121,11 +121,11 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _common(sizes: tuple[int, ...]) -> int:
-    found: Any = 1
+    result: Any = 1
     for d in sizes:
         if isinstance(d, int) and d == 1:
             continue
-        if not (isinstance(found, int) and found == 1) and d != found:
-            raise ValueError(f"sizes {found} and {d} are not known to be equal")
-        found = d
-    return found
+        if not (isinstance(result, int) and result == 1) and d != result:
+            raise ValueError(f"sizes {result} and {d} are not known to be equal")
+        result = d
+    return result

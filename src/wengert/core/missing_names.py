@@ -66,8 +66,8 @@ def _nearest(
     prefix: str, name: str, names: Any, homes: Sequence[str], hidden: Sequence[str]
 ) -> list[str]:
     """The same name in another module (`tf.log` is `tf.math.log`), or what is spelt alike."""
-    found = [m for m in homes if hasattr(import_module(f"wengert.{m}"), name)]
-    if found:
-        return [f"{prefix}.{m}.{name}" for m in found]
+    results = [m for m in homes if hasattr(import_module(f"wengert.{m}"), name)]
+    if results:
+        return [f"{prefix}.{m}.{name}" for m in results]
     public = [n for n in names if not n.startswith("_") and n not in hidden]
     return [f"{prefix}.{n}" for n in difflib.get_close_matches(name, public, 3, 0.6)]

@@ -15,13 +15,13 @@ from wengert.core.missing_names import missing
 
 def read(table: dict[str, str]) -> dict[str, tuple[str, str]]:
     """From `{"ops.unary": "abs floor round_=round"}` to where each public name is found."""
-    found: dict[str, tuple[str, str]] = {}
+    mapping: dict[str, tuple[str, str]] = {}
     for module, names in table.items():
         for entry in names.split():
             inner, _, public = entry.partition("=")
-            assert (public or inner) not in found, f"{public or inner} stands twice in a table"
-            found[public or inner] = (f"wengert.{module}", inner)
-    return found
+            assert (public or inner) not in mapping, f"{public or inner} stands twice in a table"
+            mapping[public or inner] = (f"wengert.{module}", inner)
+    return mapping
 
 
 def lazily(

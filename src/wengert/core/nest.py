@@ -104,8 +104,8 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
     if is_composite(structure):
         return rebuilt(structure, children[0])
     if isinstance(structure, Mapping):
-        found = dict(zip(_sorted_keys(structure), children, strict=True))
-        pairs = [(k, found[k]) for k in structure]
+        table = dict(zip(_sorted_keys(structure), children, strict=True))
+        pairs = [(k, table[k]) for k in structure]
         if isinstance(structure, defaultdict):
             return kind(structure.default_factory, pairs)
         return dict(pairs) if kind.__name__ == "mappingproxy" else kind(pairs)
@@ -198,9 +198,9 @@ def _difference(
     if len(ours) != len(theirs):
         return ValueError, f"{_short(a)} and {_short(b)} have different lengths"
     for x, y in zip(ours, theirs, strict=True):
-        found = _difference(x, y, check_types, expand)
-        if found is not None:
-            return found
+        result = _difference(x, y, check_types, expand)
+        if result is not None:
+            return result
     return None
 
 

@@ -55,8 +55,8 @@ class Residual:
 
     def take(self, out: Tensor) -> Tensor | None:
         """What belongs to a result; `None` if another thread has run the kernel since."""
-        found, rest = self.latest
-        if found is not out._array:
+        result, rest = self.latest
+        if result is not out._array:
             return None
         self.latest = _NOTHING
         kept = object.__new__(Tensor)
@@ -91,8 +91,18 @@ class Rule:
     """A gradient rule bound to an operation: what it reads, and how it is called."""
 
     __slots__ = (
-        "_index", "arrays", "direct", "function", "inputs", "outs", "passes", "run", "scale",
-        "settled", "shapes", "residual",
+        "_index",
+        "arrays",
+        "direct",
+        "function",
+        "inputs",
+        "outs",
+        "passes",
+        "residual",
+        "run",
+        "scale",
+        "settled",
+        "shapes",
     )  # fmt: skip
 
     def __init__(self, op: Op, function: Callable[..., Any]) -> None:
@@ -248,11 +258,47 @@ class Op:
     """
 
     __slots__ = (
-        "__weakref__", "accepts", "broadcasts", "calls_python", "contents", "cost", "effect",
-        "elementwise", "fill", "folds", "gradient", "harmless", "hazards", "holomorphic", "infer",
-        "inputs", "instead", "joint", "kernel", "lower", "match", "moves", "name", "neutral",
-        "on_sparse", "outputs", "partial", "passes", "plans", "pointwise", "row_lists", "rows",
-        "rules", "scatters", "sizes", "residual", "sums", "takes_padded", "unchanged", "user", "usual",
+        "__weakref__",
+        "accepts",
+        "broadcasts",
+        "calls_python",
+        "contents",
+        "cost",
+        "effect",
+        "elementwise",
+        "fill",
+        "folds",
+        "gradient",
+        "harmless",
+        "hazards",
+        "holomorphic",
+        "infer",
+        "inputs",
+        "instead",
+        "joint",
+        "kernel",
+        "lower",
+        "match",
+        "moves",
+        "name",
+        "neutral",
+        "on_sparse",
+        "outputs",
+        "partial",
+        "passes",
+        "plans",
+        "pointwise",
+        "residual",
+        "row_lists",
+        "rows",
+        "rules",
+        "scatters",
+        "sizes",
+        "sums",
+        "takes_padded",
+        "unchanged",
+        "user",
+        "usual",
         "variadic",
     )  # fmt: skip
 

@@ -43,10 +43,10 @@ class Padded(NamedTuple):
     @property
     def length(self) -> JaxArray:
         """How many rows count, of a stack whose rows have one shape."""
-        found = single(self).counts[0]
-        if found is None:
+        result = single(self).counts[0]
+        if result is None:
             raise rows_unknown()
-        return found
+        return result
 
     def mapped(self, function: Callable[[Any], Any]) -> Padded:
         """What a function makes of the array; the same entries count."""

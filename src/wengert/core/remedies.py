@@ -105,9 +105,9 @@ REMEDIES = {
 
 def remedy(name: str) -> str:
     """How to do without a name; nothing where the table is silent."""
-    found = REMEDIES.get(name)
-    if found is not None:
-        return found
+    cached = REMEDIES.get(name)
+    if cached is not None:
+        return cached
     starred = (
         r for pattern, r in REMEDIES.items() if "*" in pattern and fnmatchcase(name, pattern)
     )

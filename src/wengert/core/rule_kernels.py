@@ -63,11 +63,11 @@ def as_call(function: Callable[..., Any]) -> Call | None:
     for door in ("apply", "apply1", "apply2"):
         read[door] = lambda op, *inputs, **attrs: Call(op, inputs, attrs)
     try:
-        found = FunctionType(code, read)(*map(_Name, code.co_varnames[: code.co_argcount]))
+        result = FunctionType(code, read)(*map(_Name, code.co_varnames[: code.co_argcount]))
     except failures():  # the rule does more than hand its arguments to one operation
         return None
-    values = (*found.inputs, *found.attrs.values()) if type(found) is Call else (None,)
-    return found if all(type(v) is _Name for v in values) else None
+    values = (*result.inputs, *result.attrs.values()) if type(result) is Call else (None,)
+    return result if all(type(v) is _Name for v in values) else None
 
 
 def _jumps(code: CodeType) -> bool:

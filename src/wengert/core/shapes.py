@@ -187,8 +187,8 @@ class TensorShape:
     def __getitem__(self, key: Any) -> Any:
         if self._dims is None:
             return TensorShape(None) if isinstance(key, slice) else None
-        found = self._dims[key]
-        return TensorShape(found) if isinstance(key, slice) else found
+        result = self._dims[key]
+        return TensorShape(result) if isinstance(key, slice) else result
 
     def __bool__(self) -> bool:
         return self._dims is not None

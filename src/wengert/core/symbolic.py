@@ -45,8 +45,8 @@ class Shadow:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        found = self.graph.sizes(self.value)
-        if found is None:
+        result = self.graph.sizes(self.value)
+        if result is None:
             raise valueless(
                 at_site(
                     ValueError(
@@ -55,7 +55,7 @@ class Shadow:
                     )
                 )
             )
-        return found
+        return result
 
     @property
     def ndim(self) -> int:
@@ -182,20 +182,20 @@ class SymbolicTensor(Tensor):
         raise self._no_value("index")
 
     def __len__(self) -> int:
-        found = self._graph.specs[self._value].shape
-        if found == ():
+        result = self._graph.specs[self._value].shape
+        if result == ():
             raise at_site(TypeError("len: a scalar tensor has no length. Use tf.size(x)."))
-        if found is None or found[0] is None:
+        if result is None or result[0] is None:
             raise self._no_value("len")
-        return found[0]
+        return result[0]
 
     def __iter__(self) -> Any:
-        found = self._graph.specs[self._value].shape
-        if found == ():
+        result = self._graph.specs[self._value].shape
+        if result == ():
             raise at_site(TypeError("iteration: a scalar tensor has no rows."))
-        if found is None or found[0] is None:
+        if result is None or result[0] is None:
             raise self._no_value("iteration", OperatorNotAllowedInGraphError)
-        return (self[i] for i in range(found[0]))
+        return (self[i] for i in range(result[0]))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         raise self._no_value("DLPack")
@@ -310,10 +310,10 @@ def as_number(tensor: SymbolicTensor) -> Any:
             )
         )
     count = int(np.prod(shape, dtype=int))
-    found = np.empty(count, object)
+    array = np.empty(count, object)
     for k in range(count):
-        found[k] = Dim("element", tensor._graph, tensor._value, k)
-    return _tuples(found.reshape(shape).tolist())
+        array[k] = Dim("element", tensor._graph, tensor._value, k)
+    return _tuples(array.reshape(shape).tolist())
 
 
 def _tuples(value: int | list[int | Dim] | Dim) -> Any:

@@ -183,8 +183,8 @@ class Value:
 
     def _real(self, what: str) -> Any:
         """The one element; of a complex tensor the real part, if that is all of it."""
-        found = self._single(what)
-        return found.real if type(found) is complex and not found.imag else found
+        result = self._single(what)
+        return result.real if type(result) is complex and not result.imag else result
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._single("round"), digits)

@@ -120,5 +120,5 @@ def zipped(parts: list[Rows], pack: Callable[[list[Any]], Any], site: Any) -> Ro
     if any(p.order is not None for p in parts):
         return None
     length = min(p.length for p in parts)
-    found = tuple(c if c is None else c[:length] for p in parts for c in p.columns)
-    return Rows(found, pack, length, site)
+    result = tuple(c if c is None else c[:length] for p in parts for c in p.columns)
+    return Rows(result, pack, length, site)

@@ -31,9 +31,11 @@ def stack(
     A spec of a composite says how its values go together, in `_batch_values`. `specs` are those of
     the leaves where they are known: a row of a ragged tensor may be a plain one.
     """
-    found = columns(elements)
-    kinds = specs or [getattr(column[0], "_type_spec", None) for column in found]
-    leaves = [_stack_leaf(c, k, i, site) for i, (c, k) in enumerate(zip(found, kinds, strict=True))]
+    result = columns(elements)
+    kinds = specs or [getattr(column[0], "_type_spec", None) for column in result]
+    leaves = [
+        _stack_leaf(c, k, i, site) for i, (c, k) in enumerate(zip(result, kinds, strict=True))
+    ]
     return packer(elements[0])(leaves)
 
 
@@ -96,9 +98,9 @@ class Batch(Plan):
         rows = self.input.rows()
         if rows is not None:
             return RowBatches(rows, self._size, self._drop)
-        found = Batches(self.input.start(run), self._size, self._drop, self.site)
-        found.specs = nest.flatten(self.input.spec) if self.input.settled else None
-        return found
+        result = Batches(self.input.start(run), self._size, self._drop, self.site)
+        result.specs = nest.flatten(self.input.spec) if self.input.settled else None
+        return result
 
     def find_spec(self) -> Any:
         return batched(self.input.spec, self._size if self._drop else None)
@@ -183,8 +185,8 @@ def split(
 ) -> Iterator[Tensor | tuple[Tensor, Tensor]]:
     """The rows of one element."""
     pack, leaves = packer(element), nest.flatten(element)
-    found = [_rows_of(leaf) for leaf in leaves]
-    lengths = {len(f) for f in found if f is not None}
+    results = [_rows_of(leaf) for leaf in leaves]
+    lengths = {len(f) for f in results if f is not None}
     if len(lengths) != 1:
         raise invalid(
             "unbatch",
@@ -192,7 +194,7 @@ def split(
             f"{' and '.join(map(str, sorted(lengths)))}",
         )
     for i in range(lengths.pop()):
-        yield pack([f if f is None else _row(f, i) for f in found])
+        yield pack([f if f is None else _row(f, i) for f in results])
 
 
 def _rows_of(leaf: Any) -> Any:

@@ -53,8 +53,8 @@ def captured(function: Any) -> Captured | None:
     """The tensors of the trace under way that a function closes over; `None` if it does not."""
     if building() is None:
         return None
-    found = _tensors_in(function, {}, set())
-    return Captured(function, list(found.values())) if found else None
+    result = _tensors_in(function, {}, set())
+    return Captured(function, list(result.values())) if result else None
 
 
 def _tensors_in(value: Any, found: dict[int, Any], seen: set[int]) -> dict[int, SymbolicTensor]:

@@ -128,43 +128,43 @@ def make_csv_dataset(
     if label_name is not None and label_name not in keys:
         words = f"{own}: `label_name` must be one of the columns {', '.join(keys)}"
         raise at_site(ValueError(f"{words}; got {describe(label_name)}."))
-    found = _dataset(own, names, compression_type, columns, header)
-    found = found.ignore_errors() if ignore_errors else found
+    result = _dataset(own, names, compression_type, columns, header)
+    result = result.ignore_errors() if ignore_errors else result
     if shuffle:
-        found = found.shuffle(shuffle_buffer_size, seed=shuffle_seed)
-    found = found.repeat(num_epochs).batch(batch_size, drop_remainder=num_epochs is None)
+        result = result.shuffle(shuffle_buffer_size, seed=shuffle_seed)
+    result = result.repeat(num_epochs).batch(batch_size, drop_remainder=num_epochs is None)
 
     def named(*values: Tensor) -> Any:
         features = OrderedDict(zip(keys, values, strict=True))
         return features if label_name is None else (features, features.pop(label_name))
 
-    return found.map(named).prefetch(AUTOTUNE if prefetch_buffer_size is None
+    return result.map(named).prefetch(AUTOTUNE if prefetch_buffer_size is None
                                      else prefetch_buffer_size)  # fmt: skip
 
 
 def _chosen(name: str, names: list[str], select: list[str] | None) -> list[int]:
     if select is None:
         return list(range(len(names)))
-    found = []
+    results = []
     for one in select:
         if one in names:
-            found.append(names.index(one))
+            results.append(names.index(one))
         elif isinstance(one, int) and 0 <= one < len(names):
-            found.append(one)
+            results.append(one)
         else:
             words = f"{name}: there is no column {one!r}; the columns are {', '.join(names)}."
             raise at_site(ValueError(words))
-    return sorted(found)
+    return sorted(results)
 
 
 def _guessed(rows: list[list[str]], chosen: list[int], missing: str) -> list[Tensor]:
     """A default for each column: zero or an empty string, of the narrowest dtype that fits."""
-    found = []
+    results = []
     for i in chosen:
         texts = [row[i] for row in rows if i < len(row) and row[i] not in ("", missing)]
         dtype = next((d for d in _GUESSES if all(_fits(t, d) for t in texts)), dtypes.string)
-        found.append(_blank(dtype))
-    return found
+        results.append(_blank(dtype))
+    return results
 
 
 def _fits(text: str, dtype: dtypes.DType) -> bool:

@@ -146,12 +146,12 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     def _single(
         self, given: dict[Captured | DatasetArgument, list[Tensor] | Dataset] | None
     ) -> Any:
-        found = self._plan.start(Run(self._plan.options, given))
+        result = self._plan.start(Run(self._plan.options, given))
         missing = object()
-        element = next(found, missing)
+        element = next(result, missing)
         if element is missing:
             raise invalid("get_single_element", "the dataset is empty")
-        if next(found, missing) is not missing:
+        if next(result, missing) is not missing:
             raise invalid("get_single_element", "the dataset has more than one element")
         return element
 

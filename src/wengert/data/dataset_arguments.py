@@ -114,12 +114,12 @@ class DatasetArgument(Plan):
 
 def handed_in(plan: Plan) -> list[DatasetArgument | Captured]:
     """The arguments that a plan is made of, each once, and what its functions close over."""
-    found: list[DatasetArgument | Captured] = [plan] if isinstance(plan, DatasetArgument) else []
+    result: list[DatasetArgument | Captured] = [plan] if isinstance(plan, DatasetArgument) else []
     own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
-    found += [x for x in own if x is not None]
+    result += [x for x in own if x is not None]
     for one in plan.inputs:
-        found += [h for h in handed_in(one) if h not in found]
-    return found
+        result += [h for h in handed_in(one) if h not in result]
+    return result
 
 
 def uses_variables(plan: Plan) -> bool:

@@ -68,10 +68,10 @@ class Settings:
         self._set.add(name)
 
     def __getattr__(self, name: str) -> Any:
-        found = self.__dict__.get(_ALIASES.get(name, name))
-        if found is None and name not in _ALIASES:
+        cached = self.__dict__.get(_ALIASES.get(name, name))
+        if cached is None and name not in _ALIASES:
             raise AttributeError(f"{type(self).__name__} has no setting {name!r}.")
-        return found
+        return cached
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and all(

@@ -166,8 +166,8 @@ class Making:
         name: str | None = None,
     ) -> Dataset:
         """The names of the files that match a pattern, in random order unless `shuffle=False`."""
-        found = sources.Slices(file_datasets.matching(file_pattern))
-        dataset = _dataset(found)
+        result = sources.Slices(file_datasets.matching(file_pattern))
+        dataset = _dataset(result)
         return dataset if shuffle is False else dataset.shuffle(max(1, len(dataset)), seed)
 
 

@@ -44,10 +44,10 @@ def _file_name(given: bytes | str, name: str) -> str:
 def matching(file_pattern: str, name: str = "list_files") -> list[str]:
     """The files that match patterns, sorted; an error where there are none."""
     patterns = file_names(file_pattern, name)
-    found = sorted({one for pattern in patterns for one in glob.glob(pattern)})
-    if not found:
+    results = sorted({one for pattern in patterns for one in glob.glob(pattern)})
+    if not results:
         raise invalid(name, f"no file matches {', '.join(patterns)}")
-    return found
+    return results
 
 
 def text_lines(filenames: TensorLike, compression_type: str | None) -> Started:

@@ -230,11 +230,11 @@ def _spec_out(name: str, spec: dict[str, tuple[TensorSpec, ...] | TypeSpec] | Te
     leaves = nest.flatten(spec)
     kinds = []
     for one in leaves:
-        found = next((k for k, c in _KINDS.items() if type(one) is c), None)
+        result = next((k for k, c in _KINDS.items() if type(one) is c), None)
         if isinstance(one, NoneTensorSpec):
             kinds.append(["none"])
             continue
-        if found is None:
+        if result is None:
             raise at_site(
                 TypeError(
                     f"{name}: only tensors, ragged and sparse ones are kept in files; got {one!r}. "
@@ -242,8 +242,8 @@ def _spec_out(name: str, spec: dict[str, tuple[TensorSpec, ...] | TypeSpec] | Te
                 )
             )
         shape = one.shape.as_list() if one.shape.rank is not None else None
-        more = [one.ragged_rank, one.row_splits_dtype.name] if found == "ragged" else []
-        kinds.append([found, shape, one.dtype.name, *more])
+        more = [one.ragged_rank, one.row_splits_dtype.name] if result == "ragged" else []
+        kinds.append([result, shape, one.dtype.name, *more])
     try:
         return [pack(nest.pack_sequence_as(spec, [Slot(i) for i in range(len(leaves))])), kinds]
     except Strange as error:

@@ -138,9 +138,9 @@ def convert_like(spec: Any, value: Any, site: RawSite | None = None) -> Any:
         kind: Any = type(spec)
         return kind(*members) if hasattr(kind, "_fields") else tuple(members)
     if isinstance(spec, TypeSpec):
-        found = normalize(value)
-        if spec.is_compatible_with(getattr(found, "_type_spec", found)):  # type: ignore[attr-defined]
-            return found
+        result = normalize(value)
+        if spec.is_compatible_with(getattr(result, "_type_spec", result)):  # type: ignore[attr-defined]
+            return result
     raise _wrong(f"the element must have the structure {show_spec(spec)}", value, site)
 
 

@@ -83,10 +83,10 @@ class TracedIterator:
         """The next element as an optional, which is empty at the end."""
 
         def call(number: Tensor) -> list[Tensor | bool]:
-            found = _find(number)
-            if not found.has_more():
+            result = _find(number)
+            if not result.has_more():
                 return [False, *self._form.nothing()]
-            return [True, *self._form.apart(found.get_next())]
+            return [True, *self._form.apart(result.get_next())]
 
         specs = [TensorSpec((), "bool"), *self._form.parts]
         full, *parts = _called("get_next", call, [self._number], specs, self._variables)

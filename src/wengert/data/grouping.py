@@ -54,10 +54,10 @@ class Window(Plan):
         self, elements: list[Tensor | tuple[Tensor, ...]]
     ) -> tuple[Dataset, Dataset] | Dataset:
         """One dataset per leaf, in the form of an element."""
-        found = columns(elements)
+        result = columns(elements)
         known = self.input.__dict__.get("spec")
-        specs = [None] * len(found) if known is None else nest.flatten(known)
-        plans = [Elements(list(c), spec) for c, spec in zip(found, specs, strict=True)]
+        specs = [None] * len(result) if known is None else nest.flatten(known)
+        plans = [Elements(list(c), spec) for c, spec in zip(result, specs, strict=True)]
         return nest.pack_sequence_as(elements[0], [self._dataset(plan) for plan in plans])
 
     def find_spec(self) -> tuple[DatasetSpec, DatasetSpec] | DatasetSpec:
@@ -140,9 +140,9 @@ class GroupByWindow(Plan):
 
     def find_spec(self) -> TensorSpec:
         window = self._dataset(Elements([], self.input.spec))
-        found = announced_of_groups(self.reduce, window)
+        result = announced_of_groups(self.reduce, window)
         # One group tells of itself only: where the key is asked for its value, sizes may differ.
-        return map_spec(loosened, self._probed.spec) if found is None else found
+        return map_spec(loosened, self._probed.spec) if result is None else result
 
     def sample(self) -> Any:
         return self._probed.sample()

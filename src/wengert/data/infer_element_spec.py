@@ -69,10 +69,10 @@ def _announced(
     function: UserFunction, spec: TensorSpec, form: Callable[..., Any]
 ) -> tuple[TensorSpec, TensorSpec] | TensorSpec | None:
     try:
-        found = _traced(function, spec, form)
+        result = _traced(function, spec, form)
     except failures():
         return None
-    return getattr(found, "element_spec", None)
+    return getattr(result, "element_spec", None)
 
 
 def _can_be_traced(spec: TypeSpec) -> bool:

@@ -83,11 +83,11 @@ class OwnedIterator(Iterator, Trackable, Resource):
             return self.traced_steps().get_next()
         with self._lock:
             try:
-                found = self._waiting.pop() if self._waiting else next(self._source)
+                cached = self._waiting.pop() if self._waiting else next(self._source)
             except RecursionError as error:
                 raise self._plan.too_long(error) from None
             self._given += 1
-            return found
+            return cached
 
     # In checkpoints.
 
@@ -174,8 +174,8 @@ class OwnedIterator(Iterator, Trackable, Resource):
 
 def random_steps(plan: Plan) -> list[Any]:
     """The steps of a dataset that are random by a key of their own, in a fixed order."""
-    found = [step for one in plan.inputs for step in random_steps(one)]
-    return [*found, plan] if hasattr(plan, "_epochs") else found
+    results = [step for one in plan.inputs for step in random_steps(one)]
+    return [*results, plan] if hasattr(plan, "_epochs") else results
 
 
 def _after(source: Any, count: int) -> Any:

@@ -41,9 +41,9 @@ class Epochs:
         self._step = int(moving)
 
     def __next__(self) -> int:
-        found = self.number
+        result = self.number
         self.number += self._step
-        return found
+        return result
 
 
 class Draws:
@@ -70,9 +70,9 @@ class Words:
         self._state = np.array([0, number, key], np.uint64)
 
     def _take(self, count: int) -> np.ndarray:
-        found = philox.words(self._state, count)
+        result = philox.words(self._state, count)
         self._state = philox.advance(self._state, (count + 3) // 4)
-        return found
+        return result
 
     def below(self, bound: int) -> Iterator[int]:
         """Numbers from 0 to `bound - 1`, without end."""

@@ -64,10 +64,10 @@ class _Zipped(Iterator[Any]):
         self._sources, self._pack = sources, pack
 
     def __next__(self) -> Any:
-        found, failed = [], None
+        result, failed = [], None
         for source in self._sources:
             try:
-                found.append(next(source))
+                result.append(next(source))
             except StopIteration:
                 self._sources = [iter(())]
                 raise
@@ -76,7 +76,7 @@ class _Zipped(Iterator[Any]):
                 failed = failed or error
         if failed is not None:
             raise failed
-        return self._pack(found)
+        return self._pack(result)
 
 
 class Concatenate(Plan):
@@ -182,8 +182,8 @@ class _Inner(Iterator[Iterator[Any]]):
 
     def __next__(self) -> Iterator[Any]:
         result = self._function(next(self._source), next(self._draws))
-        found = plan_of(self._function, result).start(self._run.inner())
-        return Prefetched(found, 2) if self._threads else found
+        value = plan_of(self._function, result).start(self._run.inner())
+        return Prefetched(value, 2) if self._threads else value
 
 
 class _Interleaved(Iterator[Any]):

@@ -55,9 +55,9 @@ class PaddedBatch(Plan):
         ]  # type: ignore[return-value]  # a leaf that is no tensor is not padded
 
     def start(self, run: Run) -> Iterator[Any]:
-        found = _Padded(self.input.start(run), self._size, self._drop, self.site)
-        found.targets = self._targets()
-        return found
+        result = _Padded(self.input.start(run), self._size, self._drop, self.site)
+        result.targets = self._targets()
+        return result
 
     def find_spec(self) -> TensorSpec:
         padded = self.input.spec
@@ -182,17 +182,17 @@ def _sizes(shape: Any) -> list[Any]:
 def _filling(spec: TensorSpec, value: Tensor | float | str | None) -> np.ndarray:
     if value is None:
         return blank((), spec.dtype.np)
-    found = to_tensor(value)
-    if found.ndim:
-        raise at_site(ValueError(f"{_NAME}: `padding_values` must be scalars; got {found.shape}."))
-    if found.dtype != spec.dtype:
+    tensor = to_tensor(value)
+    if tensor.ndim:
+        raise at_site(ValueError(f"{_NAME}: `padding_values` must be scalars; got {tensor.shape}."))
+    if tensor.dtype != spec.dtype:
         raise at_site(
             TypeError(
-                f"{_NAME}: `padding_values` has dtype {found.dtype.name}, but the elements have "
+                f"{_NAME}: `padding_values` has dtype {tensor.dtype.name}, but the elements have "
                 f"{spec.dtype.name}. Use tf.constant(value, tf.{spec.dtype.name})."
             )
         )
-    return found._array
+    return tensor._array
 
 
 def _up_to(spec: Any, given: Any) -> list[Any]:

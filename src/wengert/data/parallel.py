@@ -52,8 +52,8 @@ class ParallelMap(Iterator[Any]):
     ) -> None:
         self._source: Iterator[Any] | None = source
         self._function, self._draws, self._ordered = function, draws, ordered
-        found = max(2, os.cpu_count() or 1) if most in (None, AUTOTUNE) else most
-        self._most: int = min(found or 1, options.threading.private_threadpool_size or 1 << 30)
+        result = max(2, os.cpu_count() or 1) if most in (None, AUTOTUNE) else most
+        self._most: int = min(result or 1, options.threading.private_threadpool_size or 1 << 30)
         self._pool: ThreadPoolExecutor | None = None
         self._slow = 0
         self._waiting: deque[Future[Any]] = deque()
@@ -208,10 +208,10 @@ def _produce(
     free = 0
     while True:
         while not places.empty() or free == 0:
-            found = places.get()
-            if type(found) is not int:
+            cached = places.get()
+            if type(cached) is not int:
                 return
-            free += found
+            free += cached
         started = perf_counter()
         try:
             item = ("value", next(source))
@@ -233,8 +233,8 @@ def _bytes(value: Any) -> int:
 @atexit.register
 def _stop_all() -> None:
     """Threads that still run when the program ends stop before Python takes itself apart."""
-    found = list(_running.items())
-    for _, (places, _) in found:
+    results = list(_running.items())
+    for _, (places, _) in results:
         places.put(None)
-    for thread, _ in found:
+    for thread, _ in results:
         thread.join(1.0)

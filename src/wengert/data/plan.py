@@ -123,21 +123,21 @@ def static_int(name: str, argument: str, value: Any) -> int:
 
 def positive(name: str, argument: str, value: float | int | None) -> int:
     """A whole number above zero."""
-    found = static_int(name, argument, value)
-    if found <= 0:
-        raise invalid(name, f"`{argument}` must be greater than zero", str(found))
-    return found
+    result = static_int(name, argument, value)
+    if result <= 0:
+        raise invalid(name, f"`{argument}` must be greater than zero", str(result))
+    return result
 
 
 def workers(name: str, num_parallel_calls: int | None) -> int | None:
     """How many calls may run at once: `None` for one, `AUTOTUNE` for as many as seem good."""
     if num_parallel_calls is None:
         return None
-    found = static_int(name, "num_parallel_calls", num_parallel_calls)
-    if found < 1 and found != AUTOTUNE:
+    result = static_int(name, "num_parallel_calls", num_parallel_calls)
+    if result < 1 and result != AUTOTUNE:
         raise invalid(
             name,
             "`num_parallel_calls` must be greater than zero, or tf.data.AUTOTUNE",
-            str(found),
+            str(result),
         )
-    return found
+    return result

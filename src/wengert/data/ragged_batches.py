@@ -36,9 +36,9 @@ class RaggedBatch(Batch):
         self._splits = splits
 
     def start(self, run: Run) -> Iterator[Any]:
-        found = _Ragged(self.input.start(run), self._size, self._drop, self.site)
-        found.specs = self._leaves()
-        return found
+        result = _Ragged(self.input.start(run), self._size, self._drop, self.site)
+        result.specs = self._leaves()
+        return result
 
     def _leaves(self) -> list[RaggedTensorSpec]:
         return [_open(one, self._splits) for one in nest.flatten(self.input.spec)]

@@ -97,9 +97,9 @@ class Resample(Plan):
 
 
 def _shares(argument: str, given: list[float]) -> np.ndarray:
-    found = np.asarray(given, np.float64)
-    if found.ndim != 1 or not len(found) or (found < 0).any() or not found.sum() > 0:
+    array = np.asarray(given, np.float64)
+    if array.ndim != 1 or not len(array) or (array < 0).any() or not array.sum() > 0:
         raise at_site(
             ValueError(f"{_NAME}: `{argument}` must be a list of probabilities; got {given!r}.")
         )
-    return found / found.sum()
+    return array / array.sum()

@@ -70,15 +70,15 @@ class Storing:
             raise refused(
                 "load", "there is no such dataset", folder, "Check the path.", MissingFileError
             )
-        found = Dataset(Stored("load", os.path.join(folder, _FILE)))
-        if element_spec is not None and not _fits(element_spec, found.element_spec):
+        result = Dataset(Stored("load", os.path.join(folder, _FILE)))
+        if element_spec is not None and not _fits(element_spec, result.element_spec):
             raise at_site(
                 ValueError(
                     f"load: the elements in the file are not of `element_spec`; they are "
-                    f"{found.element_spec}. Leave it out."
+                    f"{result.element_spec}. Leave it out."
                 )
             )
-        return found if reader_func is None else reader_func(Dataset(Tensors([found])))
+        return result if reader_func is None else reader_func(Dataset(Tensors([result])))
 
     def snapshot(
         self,
@@ -96,8 +96,8 @@ class Storing:
 
         file = os.path.join(local("snapshot", path), _FILE)
         compress = compression != "AUTO" and _compressed("snapshot", compression)
-        found = Dataset(OnDisk("snapshot", self._plan, file, compress))
-        return found if reader_func is None else reader_func(Dataset(Tensors([found])))
+        result = Dataset(OnDisk("snapshot", self._plan, file, compress))
+        return result if reader_func is None else reader_func(Dataset(Tensors([result])))
 
 
 def _compressed(name: str, compression: str | None) -> bool:

@@ -177,8 +177,8 @@ class Range(Plan):
 
     @cached_property
     def _laid_out(self) -> Rows:
-        found = np.array(self._numbers, np.int64).astype(self._dtype.np)
-        return Rows((found,), lambda leaves: leaves[0], len(found), self.site)
+        result = np.array(self._numbers, np.int64).astype(self._dtype.np)
+        return Rows((result,), lambda leaves: leaves[0], len(result), self.site)
 
     def sample(self) -> Any:
         return self._tensor(self._first)

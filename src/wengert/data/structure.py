@@ -122,12 +122,12 @@ def leaf_spec(value: Tensor | RaggedTensor | SparseTensor | Dataset | None) -> T
         return TensorSpec(value.shape, value.dtype)
     if value is None:
         return NoneTensorSpec()
-    found = getattr(value, "_type_spec", None)
-    if found is None:
+    result = getattr(value, "_type_spec", None)
+    if result is None:
         raise at_site(
             TypeError(f"Dataset: {describe(value)} cannot be part of an element. Use a tensor.")
         )
-    return found
+    return result
 
 
 def spec_of(element: Any) -> Any:

@@ -70,12 +70,12 @@ class UserFunction:
         Beside them stands the function to call, where it needs values that the iteration has.
         """
         key = self.key
-        found: Iterator[Any] = repeat(None)
+        result: Iterator[Any] = repeat(None)
         if key is not None:
-            found = (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
+            result = (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
         if self.captured is None:
-            return found
-        return zip(repeat(self.captured.filled(run.handed[self.captured])), found)
+            return result
+        return zip(repeat(self.captured.filled(run.handed[self.captured])), result)
 
     def _first_draws(self) -> Any:
         """What a call on a sample gets."""
@@ -111,10 +111,10 @@ class UserFunction:
 
 def _mentions_variables(function: Any) -> bool:
     try:
-        found = inspect.getclosurevars(inspect.unwrap(function))
+        result = inspect.getclosurevars(inspect.unwrap(function))
     except TypeError:  # written in C, or an object that is called
         return hasattr(function, "variables")
-    named = [*found.nonlocals.values(), *found.globals.values()]
+    named = [*result.nonlocals.values(), *result.globals.values()]
     return any(isinstance(x, Variable) or hasattr(x, "trainable_variables") for x in named)
 
 
@@ -167,14 +167,14 @@ def explain(error: Any, function: UserFunction, cause: BaseException) -> Any:
 
 def raised_at(error: BaseException) -> RawSite | None:
     """The raw site of the innermost user frame that an error came through."""
-    found, step = None, error.__traceback__
+    result, step = None, error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
         sites.find(step.tb_frame)
         if sites.USER.get(code.co_filename):
-            found = code, step.tb_lasti
+            result = code, step.tb_lasti
         step = step.tb_next
-    return found
+    return result
 
 
 def _lengthened(sample: Any, spec: Any) -> Tensor | tuple[Tensor, Tensor] | None:

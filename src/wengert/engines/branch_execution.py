@@ -35,12 +35,12 @@ def _run_switch(graph: Graph, node: Node) -> Any:
     def run(index: np.ndarray, *arrays: Any) -> list[np.ndarray | Rows]:
         i = int(index)
         i = i if 0 <= i <= last else last
-        found = branches[i](*arrays)
+        result = branches[i](*arrays)
         if common == len(node.outputs):
-            return found
+            return result
         before, after = sum(own[:i]), sum(own[i + 1 :])
         rest = blank[len(blank) - after :]
-        return [*found[:common], *blank[:before], *found[common:], *rest]
+        return [*result[:common], *blank[:before], *result[common:], *rest]
 
     return run
 
@@ -70,8 +70,8 @@ def _lower_switch(
             none = lax.full((), 0, np.int32)
             before, after = sum(counts[:k]), sum(counts[k + 1 :])
             filled = results[:common]
-            for b, (found, _, _) in enumerate(shapes):
-                blanks = jax.tree.map(lambda s: lax.full(s.shape, 0, s.dtype), found[common:])
+            for b, (result, _, _) in enumerate(shapes):
+                blanks = jax.tree.map(lambda s: lax.full(s.shape, 0, s.dtype), result[common:])
                 filled += results[common:] if b == k else blanks
             return filled, bad, [none] * before + wanted + [none] * after
 

@@ -96,11 +96,11 @@ def _run_batched(graph: Graph, node: Node) -> Any:
         count = next(len(x) for x, a in zip(arrays, axes, strict=True) if a == 0)
         if not count:
             return [np.zeros(*like) for like in empty_stacks(inner, arrays, rows, fixed)]
-        found = [
+        results = [
             run(*[x[i, ...] if a == 0 else x for x, a in zip(arrays, axes, strict=True)])
             for i in range(count)
         ]
-        return [np.stack(column) for column in zip(*found, strict=True)]
+        return [np.stack(column) for column in zip(*results, strict=True)]
 
     return batched
 

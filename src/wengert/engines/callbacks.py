@@ -45,8 +45,8 @@ def _lower_host_call(
 
     def call(*arrays: Any) -> Any:
         try:
-            found = lending(attrs["function"], *[np.asarray(a) for a in arrays])
-            passed = [s.down(np.asarray(x)) for x, s in zip(found, shapes, strict=True)]
+            result = lending(attrs["function"], *[np.asarray(a) for a in arrays])
+            passed = [s.down(np.asarray(x)) for x, s in zip(result, shapes, strict=True)]
             return (*passed, np.asarray(False))
         except BaseException as error:  # an interrupt, too, waits for the end of the step
             if isinstance(error, Exception) and not hasattr(error, "site"):

@@ -40,11 +40,11 @@ def accelerators() -> dict[str, Any]:
     if not _has_plugin():
         return {}
     try:
-        found = module("jax").local_devices()
+        result = module("jax").local_devices()
     except (ImportError, RuntimeError):  # no JAX, or a driver that does not answer
         return {}
     named: dict[str, Any] = {}
-    for device in found:
+    for device in result:
         kind = KINDS.get(device.platform.lower())
         if kind is not None:
             named[f"{kind}:{sum(n.startswith(kind) for n in named)}"] = device
@@ -70,19 +70,19 @@ def _say(name: str) -> None:
 
 def target() -> Any:
     """The device of JAX that a function called here runs on; `None` where there is no choice."""
-    found = accelerators()
-    if not found:
+    result = accelerators()
+    if not result:
         return None
     wished = WISHED.get()
     if wished is not None:
         return wished
-    return jax.config.jax_default_device or next(iter(found.values()))
+    return jax.config.jax_default_device or next(iter(result.values()))
 
 
 def far() -> bool:
     """Whether functions called here run away from NumPy's memory."""
-    found = accelerators()
-    return bool(found) and target() in found.values()
+    result = accelerators()
+    return bool(result) and target() in result.values()
 
 
 def scope(device: Any) -> Any:
@@ -103,27 +103,27 @@ def home(variable: Variable, taken: bool) -> Any:
     A step that has `taken` it uses its memory again, which must then be nobody else's.
     """
     place = target()
-    found = variable._device
-    if found is TAKEN:
-        return found
-    if found is None or place not in found.devices():
-        found = put(found if variable._host is None else variable._host, place)
-        variable._device = found
+    result = variable._device
+    if result is TAKEN:
+        return result
+    if result is None or place not in result.devices():
+        result = put(result if variable._host is None else variable._host, place)
+        variable._device = result
     # The variable, the name here and the argument of the count itself.
-    return jax.numpy.copy(found) if taken and sys.getrefcount(found) > 3 else found
+    return jax.numpy.copy(result) if taken and sys.getrefcount(result) > 3 else result
 
 
 def ready(variables: list[Variable], taken: list[bool], place: Any) -> list[Any] | None:
     """The values of variables on a device, or `None` if one must first be brought or copied."""
-    found = []
+    results = []
     for v, mine in zip(variables, taken, strict=True):
         value = v._device
         if value is None or value is TAKEN or place not in value.devices():
             return None
         if mine and sys.getrefcount(value) > 3:
             return None
-        found.append(value)
-    return found
+        results.append(value)
+    return results
 
 
 def put(array: Any, place: Any) -> Any:
@@ -156,11 +156,11 @@ def name_of(array: Any) -> str | None:
 
     That may be an array of JAX as well as what the host engine has: numbers, lists of rows.
     """
-    found = accelerators()
-    if not found or not hasattr(array, "devices"):
+    result = accelerators()
+    if not result or not hasattr(array, "devices"):
         return None
     places = array.devices()
-    return next((name for name, device in found.items() if device in places), None)
+    return next((name for name, device in result.items() if device in places), None)
 
 
 DEVICE_NAME.fill(name_of)

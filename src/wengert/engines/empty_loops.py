@@ -84,12 +84,12 @@ NO_ROWS: CacheKey[dict[tuple[Any, ...], list[ShapeDtype]]] = CacheKey(
 def _followed(graph: Graph, known: list[Known]) -> list[ShapeDtype]:
     answers = graph.cache.setdefault(NO_ROWS, {})
     key = tuple([(x.shape, x.tobytes()) if type(x) is np.ndarray else x for x in known])
-    found = answers.get(key)
-    if found is None:
+    cached = answers.get(key)
+    if cached is None:
         if len(answers) >= _KEPT:
             answers.clear()
-        found = answers[key] = _follow(graph, known)
-    return found
+        cached = answers[key] = _follow(graph, known)
+    return cached
 
 
 def _follow(graph: Graph, known: list[Known]) -> list[ShapeDtype]:

@@ -95,11 +95,11 @@ WORKS: CacheKey[list[tuple[int, float]]] = CacheKey("work by volume")
 
 def runs_only_on_host(graph: Graph) -> Node | None:
     """The first node that XLA cannot run, if there is one."""
-    found = graph.cache.get(HOST_ONLY)
-    if found is None:
+    cached = graph.cache.get(HOST_ONLY)
+    if cached is None:
         node = next((n for n in optimised(graph).walk() if needs_host(n)), None)
-        found = graph.cache[HOST_ONLY] = (node,)
-    return found[0]
+        cached = graph.cache[HOST_ONLY] = (node,)
+    return cached[0]
 
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
@@ -133,10 +133,10 @@ def _seen_before(graph: Graph) -> dict[Any, Choice]:
     """What was found out for this graph, or for an equal one that is gone."""
     if not graph.cache.get(TRANSIENT):
         return {}
-    found = _transient.setdefault(fingerprint(graph), {})
+    result = _transient.setdefault(fingerprint(graph), {})
     while len(_transient) > 256:
         _transient.popitem(last=False)
-    return found
+    return result
 
 
 def is_closed(graph: Graph) -> bool:
@@ -190,10 +190,10 @@ class Choice:
 
 
 def _node_count(graph: Graph) -> int:
-    found = graph.cache.get(NODE_COUNT)
-    if found is None:
-        found = graph.cache[NODE_COUNT] = sum(1 for _ in optimised(graph).walk())
-    return found
+    result = graph.cache.get(NODE_COUNT)
+    if result is None:
+        result = graph.cache[NODE_COUNT] = sum(1 for _ in optimised(graph).walk())
+    return result
 
 
 def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
@@ -206,10 +206,10 @@ def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
     points = graph.cache.setdefault(WORKS, [])
     if len(points) > 1 and points[0][0] <= 2 * volume and volume <= 2 * points[-1][0]:
         return _on_line(points, volume)
-    found = work(graph, arrays)
+    result = work(graph, arrays)
     if volume not in dict(points):
-        insort(points, (volume, found))
-    return found
+        insort(points, (volume, result))
+    return result
 
 
 def _on_line(points: list[tuple[int, float]], volume: int) -> float:
@@ -257,8 +257,8 @@ def _results(
     attrs = node.attrs
     if node.open:
         attrs = {k: moved(a, lambda leaf: _size(leaf, specs)) for k, a in attrs.items()}
-    found = node.op.infer(*given, **attrs)
-    return [found] if node.op.outputs == 1 else list(found)
+    result = node.op.infer(*given, **attrs)
+    return [result] if node.op.outputs == 1 else list(result)
 
 
 def _size(leaf: Dim, specs: dict[int, ShapeDtype]) -> int:

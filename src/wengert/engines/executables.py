@@ -133,9 +133,9 @@ class Executable:
 
     def why_failed(self) -> BaseException | bool:
         """The first error of Python in the run that has just failed; `True` if it was no such."""
-        found = self.errors[0] if self.errors else True
+        result = self.errors[0] if self.errors else True
         self.errors.clear()
-        return found
+        return result
 
     def compile(self) -> None:
         """Compiles the program for the capacities in `capacities`."""
@@ -163,8 +163,8 @@ class Executable:
             inputs = [self.fixed.get(k, x) for k, x in enumerate(given[:count])]
             with gathering() as checks:
                 low.keeper = keeper = Keeper(graph, inputs, checks, low)
-                found = _with_extra(lifted, inputs, env_extra, low)
-            results, news = found[:outputs], found[outputs:]
+                result = _with_extra(lifted, inputs, env_extra, low)
+            results, news = result[:outputs], result[outputs:]
             short = {k: x for k, x in enumerate(results) if type(x) is Padded}
             cut[:] = [k for k, x in short.items() if len(x.counts) > self.slack.get(k, 0)]
             if any(type(x) is Padded for x in news):
@@ -214,8 +214,8 @@ def _unsupported(error: Exception) -> str | None:
 
 def _has_half(graph: Graph) -> bool:
     """Whether numbers of half precision take part."""
-    found = (s.dtype for g in all_graphs(graph) for s in g.specs.values())
-    return any(kind.size == 2 and kind.is_floating for kind in found)
+    result = (s.dtype for g in all_graphs(graph) for s in g.specs.values())
+    return any(kind.size == 2 and kind.is_floating for kind in result)
 
 
 def _bare(graph: Graph) -> Graph:
@@ -271,16 +271,16 @@ def executable(
     if padded.SLACK in graph.cache:
         key = (*key, *graph.cache[padded.SLACK].items())
     mine = graph.cache.setdefault(EXECUTABLES, {})
-    found = mine.get(key)
-    if found is not None and not PROCESS.lost_xla:
-        return found
+    cached = mine.get(key)
+    if cached is not None and not PROCESS.lost_xla:
+        return cached
     content = (fingerprint(graph), key)
-    found = _cache.get(content)
-    if found is None or PROCESS.lost_xla:
+    cached = _cache.get(content)
+    if cached is None or PROCESS.lost_xla:
         begin(_WHAT)
-        found = Executable(graph, arrays, donate, place)
-        _cache.put(content, found, found.constant_bytes())
+        cached = Executable(graph, arrays, donate, place)
+        _cache.put(content, cached, cached.constant_bytes())
     if len(mine) >= MOST:
         mine.clear()
-    mine[key] = found
-    return found
+    mine[key] = cached
+    return cached

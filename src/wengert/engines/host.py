@@ -68,20 +68,20 @@ def run(graph: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows
 
 def _may_be_uneven(graph: Graph) -> frozenset[int]:
     """The inputs that may be stacks of rows of different shapes, which come as arrays of objects."""
-    found = [graph.specs[v] for v in graph.all_inputs()]
+    results = [graph.specs[v] for v in graph.all_inputs()]
     return frozenset(
         k
-        for k, s in enumerate(found)
+        for k, s in enumerate(results)
         if s.dtype is not dtypes.string and (s.shape is None or None in s.shape[1:])
     )
 
 
 def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
-    found = graph.cache.get(FUNCTION)
-    if found is None:
-        found = graph.cache[FUNCTION] = _compile(PREPARE.call(optimised(graph)))
-    return found
+    cached = graph.cache.get(FUNCTION)
+    if cached is None:
+        cached = graph.cache[FUNCTION] = _compile(PREPARE.call(optimised(graph)))
+    return cached
 
 
 def _compile(graph: Graph) -> Callable[..., list[Any]]:
@@ -188,10 +188,10 @@ def _array(x: np.generic | np.ndarray | Rows) -> np.ndarray | Rows:
 def _chosen_kernel(graph: Graph, node: Node) -> Callable[..., Any]:
     """The kernel, or a shorter one that these very shapes and dtypes allow."""
     shorter = SHORTER.get(node.op)
-    found = None
+    result = None
     if shorter is not None and not node.open:
-        found = shorter([graph.specs[v] for v in node.inputs], **node.attrs)
-    return node.op.kernel if found is None else found
+        result = shorter([graph.specs[v] for v in node.inputs], **node.attrs)
+    return node.op.kernel if result is None else result
 
 
 def _leaf_values(node: Node) -> list[str]:
@@ -241,17 +241,17 @@ def _explained(error: Exception, graph: Graph) -> Exception:
     if node is None or getattr(error, "_placed", False):
         return error
     if node.op is HOST_CALL and hasattr(error, "site"):  # at a line of what was called
-        found = error
-        found.add_note(f"  in {node.attrs['name']}, called at {locate(node.site)}")
+        result = error
+        result.add_note(f"  in {node.attrs['name']}, called at {locate(node.site)}")
     elif hasattr(error, "site") or isinstance(error, OpError):
-        found = error
-        notes = getattr(found, "__notes__", [])
+        result = error
+        notes = getattr(result, "__notes__", [])
         notes[:] = [n for n in notes if not n.startswith("  --> ")]
-        at_site(found, node.site)
+        at_site(result, node.site)
     else:
-        found = _by_rule(error, node)
-    found._placed = True  # type: ignore[attr-defined]  # outer graphs leave it as it is
-    return found
+        result = _by_rule(error, node)
+    result._placed = True  # type: ignore[attr-defined]  # outer graphs leave it as it is
+    return result
 
 
 def _failed(error: Exception, graph: Graph) -> Node | None:
@@ -267,12 +267,12 @@ def _by_rule(error: Exception, node: Node) -> Exception:
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename != _FILE:
         tb = tb.tb_next
-    found = {} if tb is None else tb.tb_frame.f_locals | tb.tb_frame.f_globals
-    arrays = [found.get(f"v{v}") for v in node.inputs]
+    result = {} if tb is None else tb.tb_frame.f_locals | tb.tb_frame.f_globals
+    arrays = [result.get(f"v{v}") for v in node.inputs]
     specs = [ShapeDtype(a.shape, dtypes.of(a)) for a in arrays if a is not None]
     attrs = node.attrs
     if node.open:
-        env = {v: found.get(f"v{v}") for v in node.reads()}
+        env = {v: result.get(f"v{v}") for v in node.reads()}
         try:
             attrs = {k: dims.moved(a, lambda leaf: known(leaf, env)) for k, a in attrs.items()}
         except InvalidArgumentError as unknown:

@@ -73,10 +73,10 @@ def _run_loop(graph: Graph, node: Node) -> Any:
             if test is not None and not test(now, *state, *fixed)[0]:
                 break
             at = most - 1 - (t - first) if reverse else t - first
-            found = body(now, *state, *fixed, *[row(s, at) for s in stacks])
-            state = found[:states]
+            result = body(now, *state, *fixed, *[row(s, at) for s in stacks])
+            state = result[:states]
             for k in range(rows):
-                made[k].append(found[states + k])
+                made[k].append(result[states + k])
             t += 1
         if reverse:
             for rows_made in made:
@@ -124,10 +124,10 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering)
         at = count - np.int32(1) - at if attrs["reverse"] else at
         cut = lambda s: lax.dynamic_index_in_dim(s, at, 0, keepdims=False)
         read = [row_of(jax.tree.map(cut, s)) for s in stacks]
-        found, failed, more = inside.run(t, *now, *read)
+        result, failed, more = inside.run(t, *now, *read)
         write = lambda b, r: lax.dynamic_update_index_in_dim(b, r, at, 0)
-        made = jax.tree.map(write, made, found[states:])
-        return found[:states], made, failed, more
+        made = jax.tree.map(write, made, result[states:])
+        return result[:states], made, failed, more
 
     t, last, made, bad, wanted = loop.run(step, state, buffers, len(wishes))
     report(low, [inside, *loop.tests], bad, wanted)
@@ -219,9 +219,9 @@ def _test(
 ) -> Inside | None:
     if attrs["test"] is None:
         return None
-    found = Inside(low, attrs["test"], kept)
-    found.shapes(turn, *state)
-    return found
+    result = Inside(low, attrs["test"], kept)
+    result.shapes(turn, *state)
+    return result
 
 
 def _row(stack: JaxArray | np.ndarray) -> Any:

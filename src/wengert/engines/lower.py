@@ -107,19 +107,19 @@ def _explained(
     """The error of a node that does not lower, in the words and at the line of its operation."""
     if getattr(error, "_placed", False):
         return error
-    found: Any = error
+    result: Any = error
     if hasattr(error, "site"):
-        found.__notes__ = [n for n in found.__notes__ if not n.startswith("  --> ")]
-        at_site(found, node.site)
+        result.__notes__ = [n for n in result.__notes__ if not n.startswith("  --> ")]
+        at_site(result, node.site)
     elif isinstance(error, NotFixed) or node.op in LOWERINGS:
-        found.add_note(f"  in {node.op.name}, while compiling")
-        at_site(found, node.site)
+        result.add_note(f"  in {node.op.name}, while compiling")
+        at_site(result, node.site)
     else:
         specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()}
-        found = explain_failure(node.op, specs, attrs, error, node.site)
-    found._placed = True  # outer nodes leave it
-    return found
+        result = explain_failure(node.op, specs, attrs, error, node.site)
+    result._placed = True  # outer nodes leave it
+    return result
 
 
 def _lower_node(
@@ -133,8 +133,8 @@ def _lower_node(
     counted = any(type(x) is Padded for x in given)
     if node.open:
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
-        found = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
-        symbolic = any(is_symbol(_number(leaf, env)) for leaf in found)
+        result = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
+        symbolic = any(is_symbol(_number(leaf, env)) for leaf in result)
         counted = counted or any(map(padded.has_count, attrs.values()))
     special = LOWERINGS.get(node.op)
     if special is not None:
@@ -146,8 +146,8 @@ def _lower_node(
     if node.op.sizes is not None and type(given[0]) is Padded:
         return (padded.sizes(node, given[0], attrs["dtype"].np),)
     if counted:
-        found = padded.lowered(node, given, attrs)
-        return (found,) if node.op.outputs == 1 else found
+        result = padded.lowered(node, given, attrs)
+        return (result,) if node.op.outputs == 1 else result
     if node.op.sizes is not None:
         if any(map(is_symbol, given[0].shape)):
             return (as_value(node.op.sizes(given[0].shape), attrs["dtype"].np),)
@@ -160,12 +160,12 @@ def _lower_node(
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.row_lists != "makes"
     if known_now and not symbolic and _is_small(graph, node):
         with np.errstate(all="ignore"):
-            found = node.op.kernel(*given, **attrs)
-        return tuple(np.asarray(x) for x in ((found,) if node.op.outputs == 1 else found))
+            result = node.op.kernel(*given, **attrs)
+        return tuple(np.asarray(x) for x in ((result,) if node.op.outputs == 1 else result))
     if node.op.lower is None:
         raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
-    found = node.op.lower(*given, **attrs)
-    return (found,) if node.op.outputs == 1 else found
+    result = node.op.lower(*given, **attrs)
+    return (result,) if node.op.outputs == 1 else result
 
 
 def _check_numbers(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[str, Any]) -> None:
@@ -173,8 +173,8 @@ def _check_numbers(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[s
     if any(is_symbol(d) for x in given for d in x.shape):
         return
     specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
-    found = node.op.infer(*specs, **attrs)
-    for out in (found,) if isinstance(found, ShapeDtype) else found:
+    result = node.op.infer(*specs, **attrs)
+    for out in (result,) if isinstance(result, ShapeDtype) else result:
         sizes = list(out.shape or ())
         if any(isinstance(d, int) and d < 0 for d in sizes):
             raise invalid(node.op.name, f"a size must not be negative; got {sizes}")

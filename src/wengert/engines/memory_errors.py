@@ -30,10 +30,10 @@ _LARGE = 2**26
 
 def needed(compiled: Any) -> int:
     """The bytes that a compiled program takes beside its arguments; 0 where they are few."""
-    found = compiled.memory_analysis()
-    if found is None:
+    result = compiled.memory_analysis()
+    if result is None:
         return 0
-    total = found.temp_size_in_bytes + found.output_size_in_bytes - found.alias_size_in_bytes
+    total = result.temp_size_in_bytes + result.output_size_in_bytes - result.alias_size_in_bytes
     return total if total >= _LARGE else 0
 
 
@@ -73,17 +73,17 @@ class Largest:
         text = str(error)
         if "RESOURCE_EXHAUSTED" not in text or isinstance(error, ResourceExhaustedError):
             return
-        found = re.search(r"(\d+) ?bytes", text)
-        wish = f"could not have {_shown(int(found[1]))}" if found else "had not memory enough"
+        match = re.search(r"(\d+) ?bytes", text)
+        wish = f"could not have {_shown(int(match[1]))}" if match else "had not memory enough"
         rule = f"the compiled function {wish}; its largest result is {self.what}"
         raise self.error(rule) from error
 
     def error(self, rule: str) -> ResourceExhaustedError:
         help = "Make it smaller, or work on parts of it."
         text = say(self.name or "function", rule, help=help)
-        found: Any = at_site(ResourceExhaustedError(None, None, text), self.site)
-        found._placed = True
-        return found
+        result: Any = at_site(ResourceExhaustedError(None, None, text), self.site)
+        result._placed = True
+        return result
 
 
 def _shown(size: int) -> str:

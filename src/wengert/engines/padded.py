@@ -81,10 +81,10 @@ def size_of(x: Lowered, axis: int) -> Any:
 def sizes(node: Node, x: Padded, dtype: np.dtype) -> JaxArray:
     """The result of an operation that depends on the shape of its input alone."""
     assert node.op.sizes is not None
-    found = node.op.sizes((x.length.astype(dtype), *x.array.shape[1:]))
-    if isinstance(found, tuple):
-        return jax.numpy.stack([jax.numpy.asarray(n, dtype) for n in found])
-    return jax.numpy.asarray(found, dtype)
+    result = node.op.sizes((x.length.astype(dtype), *x.array.shape[1:]))
+    if isinstance(result, tuple):
+        return jax.numpy.stack([jax.numpy.asarray(n, dtype) for n in result])
+    return jax.numpy.asarray(result, dtype)
 
 
 def lowered(node: Node, given: Sequence[Lowered], attrs: dict[str, Any]) -> Any:
@@ -97,10 +97,10 @@ def lowered(node: Node, given: Sequence[Lowered], attrs: dict[str, Any]) -> Any:
     stack = _common(given)
     arrays = [x.array if type(x) is Padded else x for x in given]
     with gathering() as checks:
-        found = lower(*arrays, **attrs)
-    if checks or found.shape != stack.array.shape:  # a row that does not count must not fail
+        result = lower(*arrays, **attrs)
+    if checks or result.shape != stack.array.shape:  # a row that does not count must not fail
         raise rows_unknown()
-    return stack.mapped(lambda _: found)
+    return stack.mapped(lambda _: result)
 
 
 def _common(given: Sequence[Lowered]) -> Padded:

@@ -23,10 +23,10 @@ def anywhere(flag: JaxArray | np.ndarray) -> Any:
 
 
 def either(flags: list[JaxArray | np.generic]) -> JaxArray | np.ndarray:
-    found: Any = np.zeros((), bool)
+    result: Any = np.zeros((), bool)
     for flag in flags:
-        found = lax.bitwise_or(found, flag)
-    return found
+        result = lax.bitwise_or(result, flag)
+    return result
 
 
 class Keeper:
@@ -101,8 +101,8 @@ def _places(node: Node, start: Any, env: dict[int, JaxArray | np.ndarray]) -> An
     """The index tuples of a node that updates rows of a variable, `None` for other nodes."""
     if not node.op.scatters or env[node.inputs[0]] is not start:
         return None
-    found = env[node.inputs[1]]
-    return found if found.size and found.shape[-1] else None
+    result = env[node.inputs[1]]
+    return result if result.size and result.shape[-1] else None
 
 
 def _outside(places: Any) -> JaxArray:

@@ -40,10 +40,10 @@ def named_once(
     """
     if all(isinstance(x, np.ndarray) for x in given):
         return given  # worked out at once
-    found = [*given]
+    results = [*given]
     for k, v in enumerate(node.inputs):
         if v in often:
             if often[v] is None:
                 often[v] = lax.reshape(given[k].reshape(1), ())
-            found[k] = often[v]
-    return found
+            results[k] = often[v]
+    return results

@@ -26,9 +26,9 @@ _MOST_ZEROS, _MOST_ONES = 1 << 14, 1 << 16
 
 @functools.cache  # at most once for each function and dtype named here
 def _shared(make: Callable[..., np.ndarray], count: int, dtype: np.dtype) -> np.ndarray:
-    found = make(count, dtype)
-    found.flags.writeable = False
-    return found
+    result = make(count, dtype)
+    result.flags.writeable = False
+    return result
 
 
 def _matrices(x: ShapeDtype, y: ShapeDtype) -> bool:

@@ -41,13 +41,13 @@ def note_sources(
     else:
         wanted = [node.inputs[first + k] for k in inner]
     starts = graph.all_inputs()
-    found: set[int] = set()
+    names: set[int] = set()
     for value in wanted:
         sources = _sources(graph, value, env)
         if all(v in starts and _may_be_fixed(graph, v) for v in sources):
-            found |= sources
-    error.places = {starts.index(v) for v in found}
-    error.values = found
+            names |= sources
+    error.places = {starts.index(v) for v in names}
+    error.values = names
 
 
 def _counts(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> list[int]:
@@ -64,7 +64,7 @@ def _counts(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> 
 def _sources(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) -> set[int]:
     """The values without a maker that a value is computed from, as far as they are not known."""
     makers = {v: node for node in graph.nodes for v in node.outputs}
-    seen, left, found = set(), [value], set()
+    seen, left, result = set(), [value], set()
     while left:
         here = left.pop()
         if here in seen or isinstance(env.get(here), np.ndarray):
@@ -72,10 +72,10 @@ def _sources(graph: Graph, value: int, env: dict[int, JaxArray | np.ndarray]) ->
         seen.add(here)
         maker = makers.get(here)
         if maker is None:
-            found.add(here)
+            result.add(here)
         else:
             left.extend(maker.reads())
-    return found
+    return result
 
 
 def _may_be_fixed(graph: Graph, value: int) -> bool:

@@ -28,9 +28,9 @@ def turns(node: Node, given: Any) -> tuple[int | None, bool]:
         bounds.append(int(count))
     if node.attrs["test"] is not None:
         test = optimised(node.attrs["test"])
-        found = _by_test(node, given)
-        exact = len(found) == len(_conjuncts(test, test.outputs[0]))
-        bounds.extend(max(most, 0) for *_, most in found)
+        result = _by_test(node, given)
+        exact = len(result) == len(_conjuncts(test, test.outputs[0]))
+        bounds.extend(max(most, 0) for *_, most in result)
     if not isinstance(count, np.ndarray):
         exact = False
     return (min(bounds), exact) if bounds else (None, False)
@@ -38,26 +38,26 @@ def turns(node: Node, given: Any) -> tuple[int | None, bool]:
 
 def counters(node: Node, given: Any) -> dict[int, tuple[int, int]]:
     """By place among the inputs of the body, the least and the most that a counter can be there."""
-    found = {}
+    table = {}
     most = most_turns(node, given)
     if isinstance(given[1], np.ndarray) and most:
-        found[0] = (int(given[1]), int(given[1]) + most - 1)
+        table[0] = (int(given[1]), int(given[1]) + most - 1)
     if node.attrs["test"] is not None:
         for place, start, step, count in _by_test(node, given):
             if count > 0:
                 ends = (start, start + step * (count - 1))
-                found[place] = (min(ends), max(ends))
-    return found
+                table[place] = (min(ends), max(ends))
+    return table
 
 
 def _by_test(node: Node, given: Any) -> list[tuple[int, ...]]:
     test, body = optimised(node.attrs["test"]), optimised(node.attrs["body"])
-    found = []
+    results = []
     for part in _conjuncts(test, test.outputs[0]):
         counter = None if part is None else _counter(node, test, body, part, given)
         if counter is not None:
-            found.append(counter)
-    return found
+            results.append(counter)
+    return results
 
 
 def _conjuncts(test: Graph, value: int) -> list[Node | None]:

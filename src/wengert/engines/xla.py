@@ -78,13 +78,13 @@ def run(
     When a stack of unknown length overflows, the step is compiled with room enough and run again;
     the variables are as they were, since the flag kept them.
     """
-    found = prepare(graph, arrays, donate, jit)
+    result = prepare(graph, arrays, donate, jit)
     while True:
-        program, flagged, wants, cut = found.program
+        program, flagged, wants, cut = result.program
         try:
-            results = found.call(arrays, program)
+            results = result.call(arrays, program)
         except BaseException:
-            found.errors.clear()  # what Python raised must not be told of a later run
+            result.errors.clear()  # what Python raised must not be told of a later run
             raise
         ends = len(results) - len(cut)
         results, counts = results[:ends], results[ends:]
@@ -95,8 +95,8 @@ def run(
         failed = truth(results[ends])
         results = results[:ends]
         if failed:
-            return results, found.why_failed()
-        if not found.grow(wants, wanted):
+            return results, result.why_failed()
+        if not result.grow(wants, wanted):
             return (_shortened(results, cut, counts) if cut else results), False
         arrays = _again(graph, arrays, results)
 
@@ -105,12 +105,12 @@ def _shortened(
     results: Sequence[JaxArray], cut: list[int], counts: Sequence[JaxArray]
 ) -> list[Any]:
     """The results, of those in the places `cut` only as many rows as count."""
-    found: list[Any] = list(results)
+    items: list[Any] = list(results)
     for k, count in zip(cut, counts, strict=True):
         rows = int(np.asarray(count))
         # A slice of JAX would be compiled for each number of rows.
-        found[k] = found[k][:rows] if devices.far() else np.asarray(found[k])[:rows].copy()
-    return found
+        items[k] = items[k][:rows] if devices.far() else np.asarray(items[k])[:rows].copy()
+    return items
 
 
 def truth(flag: JaxArray) -> bool:
@@ -131,14 +131,14 @@ def _again(graph: Graph, arrays: list[Any], results: Any) -> list[Any]:
 
 def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
     """The error for what XLA cannot do with a program, under `jit_compile=True`."""
-    found = invalid(
+    result = invalid(
         graph.name,
         f"{error.rule}: {error}",
         help=error.remedy,
         kind=NotCompiledError,
     )
-    found.__notes__ = list(getattr(error, "__notes__", []))
-    return found
+    result.__notes__ = list(getattr(error, "__notes__", []))
+    return result
 
 
 def check_lowers(graph: Graph) -> None:

@@ -36,10 +36,10 @@ def select(
     choices = [operand(c) for c in choicelist]
     given = [c.dtype.np for c in choices]
     kind = dtypes.as_dtype(np.result_type(*given, default if np.isscalar(default) else given[0]))
-    found = cast(default, kind)
+    result = cast(default, kind)
     for test, choice in zip(reversed(condlist), reversed(choices), strict=True):
-        found = where(test, cast(choice, kind), found)
-    return found
+        result = where(test, cast(choice, kind), result)
+    return result
 
 
 __getattr__ = _missing("tf.experimental.numpy", globals())

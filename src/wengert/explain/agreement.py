@@ -33,9 +33,9 @@ def parity(
     Every operation is compared. `None` if they agree within the tolerances; what XLA cannot run is
     compared without it.
     """
-    found = _compared(f, args, kwargs, rtol, atol, sites.caller(0))
-    findings.add([] if found is None else [found])
-    return found
+    result = _compared(f, args, kwargs, rtol, atol, sites.caller(0))
+    findings.add([] if result is None else [result])
+    return result
 
 
 def _compared(
@@ -54,9 +54,9 @@ def _compared(
     arrays += [v._array for v in trace.reads]
     steps = [(n, made) for n, _, made in walk(trace.graph, arrays) if n in trace.graph.nodes]
     if engine_choice.runs_only_on_host(trace.graph) is None:
-        found = _engines(trace.graph, steps, arrays, rtol, atol, asked)
-        if found is not None:
-            return found
+        result = _engines(trace.graph, steps, arrays, rtol, atol, asked)
+        if result is not None:
+            return result
     return _eagerly(traced, steps, args, kwargs, rtol, atol, asked)
 
 
@@ -81,10 +81,10 @@ def _engines(
         return None
     if failed:
         return None
-    found = dict(zip(values, results, strict=True))
+    table = dict(zip(values, results, strict=True))
     for node, made in steps:
         for value, array in zip(node.outputs, made, strict=True):
-            other = np.asarray(found[value])
+            other = np.asarray(table[value])
             if not close(array, other, rtol, atol):
                 return _differs(node, ("host", array), ("XLA", other), asked)
     return None

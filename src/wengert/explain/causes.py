@@ -285,9 +285,9 @@ class Telling:
         owner = type(self.names.value(name.partition(".")[0]))
         module = getattr(sys.modules.get(owner.__module__), "__file__", None)
         for file in dict.fromkeys([asked.file, *filter(None, [module])]):
-            found = source.only_in_branches(file, name, asked)
-            if found is not None:
-                return found
+            result = source.only_in_branches(file, name, asked)
+            if result is not None:
+                return result
         return None
 
     def _independent(self) -> Explanation:

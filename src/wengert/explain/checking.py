@@ -54,9 +54,9 @@ class Checker(Listener):
             return
         numerics, self.numerics = self.numerics, Numerics()
         tensor = next(o for o in outputs if not finite(o._array))
-        found = numerics.explain(tensor, f"the result of {op.name}")
-        if found is not None:
-            raise _error(bad, found)
+        result = numerics.explain(tensor, f"the result of {op.name}")
+        if result is not None:
+            raise _error(bad, result)
 
 
 def _error(bad: Bad, found: Explanation) -> Exception:
@@ -95,10 +95,10 @@ def _checked(answer: Tensor) -> Tensor:
     for value in nest.flatten(answer) if numerics is not None else ():
         tensor = getattr(value, "values", value)
         if numerics is not None and isinstance(tensor, Value) and not finite(tensor._array):
-            found = numerics.explain(tensor, "the result")
+            result = numerics.explain(tensor, "the result")
             origin = numerics.trace(tensor._id)[0]
-            if found is not None and origin is not None:
-                raise _error(origin, found)
+            if result is not None and origin is not None:
+                raise _error(origin, result)
     return answer
 
 
@@ -132,9 +132,9 @@ def nan(f: Callable[..., Any], *args: TensorLike, **kwargs: Any) -> Explanation 
     Where `f` computes no gradients itself, those of its floating results with respect to its
     floating arguments and the variables it reads are computed too. `None` if all is finite.
     """
-    found = _run(f, args, kwargs, sites.caller(0))
-    findings.add([] if found is None else [found])
-    return found
+    result = _run(f, args, kwargs, sites.caller(0))
+    findings.add([] if result is None else [result])
+    return result
 
 
 def _run(
@@ -149,9 +149,9 @@ def _run(
         tape.watch([x for x in tensors if x.dtype.is_differentiable])
         results = [y for y in nest.flatten(f(*args, **kwargs)) if isinstance(y, Value)]
         with tape.stop_recording():
-            found = _first(seen, results, "the result", asked)
-            if found is not None:
-                return found
+            result = _first(seen, results, "the result", asked)
+            if result is not None:
+                return result
             sources = [*tensors, *tape.watched_variables()]
             targets = [y for y in results if y.dtype.is_differentiable]
             sources = [s for s in sources if s.dtype.is_differentiable]
@@ -162,9 +162,9 @@ def _run(
                 name = (
                     f"variable `{source.name}`" if isinstance(source, Variable) else "an argument"
                 )
-                found = _first(seen, [g], f"the gradient of {name}", asked)
-                if found is not None:
-                    return found
+                result = _first(seen, [g], f"the gradient of {name}", asked)
+                if result is not None:
+                    return result
     return None
 
 

@@ -35,10 +35,10 @@ def opened(evidence: Evidence) -> Event | None:
 
 def watched(evidence: Evidence, about: int) -> Event | None:
     """The first time that the tape was told to watch a tensor, since it was reset."""
-    found = None
+    result = None
     for event in evidence.events:
         if event.kind == RESET:
-            found = None
-        elif event.kind == WATCHED and event.about == about and found is None:
-            found = event
-    return found
+            result = None
+        elif event.kind == WATCHED and event.about == about and result is None:
+            result = event
+    return result

@@ -63,17 +63,17 @@ class Reference(NamedTuple):
 
     def value(self) -> Any:
         """What it stands for now; `_MISSING` where that cannot be told."""
-        found = _root(self)
+        result = _root(self)
         for name in self.attributes:
-            found = _inside(found, name)
-        return found
+            result = _inside(result, name)
+        return result
 
     def trimmed(self) -> Reference:
         """Without the attributes that lie in a class: `losses` for `losses.append`."""
-        found = _root(self)
+        result = _root(self)
         for k, name in enumerate(self.attributes):
-            found = _inside(found, name)
-            if found is _MISSING:
+            result = _inside(result, name)
+            if result is _MISSING:
                 return self._replace(attributes=self.attributes[:k])
         return self
 
@@ -82,8 +82,8 @@ class Reference(NamedTuple):
         owner = self._replace(attributes=self.attributes[:-1]).value()
         kinds = (vars(k) for k in type(owner).__mro__)
         last: Any = self.attributes[-1]
-        found = next((k[last] for k in kinds if last in k), None)
-        return MethodType(found, owner) if isinstance(found, FunctionType) else _MISSING
+        result = next((k[last] for k in kinds if last in k), None)
+        return MethodType(result, owner) if isinstance(result, FunctionType) else _MISSING
 
     @property
     def is_library(self) -> bool:
@@ -147,9 +147,9 @@ def _collect(callable_: Any, reads: Any, stores: Any, seen: set[int], depth: int
         return
     seen.add(id(function.__code__))
     for full, stored in _scan(function, instance):
-        found = full if stored else full.trimmed()
-        (stores if stored else reads).setdefault((found.text, id(found.reader)), found)
-        value = full.method() if found is not full else found.value()
+        result = full if stored else full.trimmed()
+        (stores if stored else reads).setdefault((result.text, id(result.reader)), result)
+        value = full.method() if result is not full else result.value()
         if depth and callable(value) and not isinstance(value, type | ModuleType):
             _collect(value, reads, stores, seen, depth - 1)
 
@@ -172,11 +172,11 @@ def function_of(frame: FrameType) -> Any:
     code = frame.f_code
     owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
     for kind in type(owner).__mro__ if owner is not None else ():
-        found = plain(vars(kind).get(code.co_name))[0]
-        if found is not None and _is_of(found, code):
-            return MethodType(found, owner)
-    found = plain(frame.f_globals.get(code.co_name))[0]
-    return found if found is not None and _is_of(found, code) else None
+        result = plain(vars(kind).get(code.co_name))[0]
+        if result is not None and _is_of(result, code):
+            return MethodType(result, owner)
+    result = plain(frame.f_globals.get(code.co_name))[0]
+    return result if result is not None and _is_of(result, code) else None
 
 
 def _is_of(function: FunctionType, code: CodeType) -> bool:
@@ -220,21 +220,21 @@ def _scan_code(
 
 def _attributes(rows: list[Any]) -> tuple[list[Any], bool]:
     """What is asked of a name, each with its offset, and whether the last of it is stored."""
-    found: list[Any] = []
+    results: list[Any] = []
     k = 0
     while k < len(rows):
         row = rows[k]
         if row.opname in _ATTRIBUTES:
-            found.append((row.argval, row.offset))
+            results.append((row.argval, row.offset))
         elif row.opname == "STORE_ATTR":
-            return [*found, (row.argval, row.offset)], True
+            return [*results, (row.argval, row.offset)], True
         elif row.opname == "LOAD_CONST" and _is_item(rows[k + 1 : k + 2]):
             k += 1
-            found.append((Item(row.argval), rows[k].offset))
+            results.append((Item(row.argval), rows[k].offset))
         elif row.opname != "COPY":  # `x.n += 1` copies x before it asks for n
             break
         k += 1
-    return found, False
+    return results, False
 
 
 def _is_item(rows: list[Any]) -> bool:

@@ -86,8 +86,8 @@ class Doctor:
 
     def examine(self, error: BaseException) -> None:
         """Takes in what an error that ended the program says."""
-        found = {e.code for e in self.findings.all()}
-        self.findings.add(e for e in examine(error) if e.code != "WG405" or e.code not in found)
+        names = {e.code for e in self.findings.all()}
+        self.findings.add(e for e in examine(error) if e.code != "WG405" or e.code not in names)
 
     def report(self) -> Report:
         """The findings so far."""
@@ -138,11 +138,11 @@ def examine(error: BaseException) -> list[Explanation]:
 
 def _last_line(error: BaseException) -> RawSite | None:
     """The user's last line on the way to an error."""
-    found = None
+    result = None
     for frame, _ in walk_tb(error.__traceback__):
         if sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]:
-            found = frame.f_code, frame.f_lasti
-    return found
+            result = frame.f_code, frame.f_lasti
+    return result
 
 
 class _Gradients(Observer):
@@ -165,11 +165,11 @@ class _Gradients(Observer):
 
     def _look(self, what: str, values: Any, asked: Any) -> bool:
         """Adds the reason for the first value that is not finite; whether there is one."""
-        found, numerics = self._doctor.findings, self._doctor.findings.history.numerics
+        result, numerics = self._doctor.findings, self._doctor.findings.history.numerics
         for value in nest.flatten(values):
             tensor = getattr(value, "values", value)
             if isinstance(tensor, Value) and not finite(tensor._array):
                 reason = numerics.explain(tensor, what, asked)
-                found.add([reason] if reason is not None else [])
+                result.add([reason] if reason is not None else [])
                 return True
         return False

@@ -123,14 +123,14 @@ class Snapshot:
 
     def changes(self) -> list[tuple[Reference, Seen | None, Seen, Any]]:
         """What is another value now: the reference, then and now."""
-        found = []
+        results = []
         for key, reference in self._all.items():
             value = reference.value()
             now = None if is_missing(value) else seen(value)
             old = self._taken.get(key)
             if now is not None and (old is None or old.mark != now.mark):
-                found.append((reference, old, now, value))
-        return found
+                results.append((reference, old, now, value))
+        return results
 
     def containers(self) -> dict[int, Reference]:
         """The lists, dicts and sets it reaches, by their identity."""
@@ -153,13 +153,13 @@ def _containers(references: dict[tuple[str, int], Reference]) -> dict[int, Refer
 
 def stale(name: str, snapshot: Snapshot, traced: RawSite, called: RawSite) -> list[Explanation]:
     """Values that have changed since the trace that is used now."""
-    found = []
+    results = []
     for reference, old, now, value in snapshot.changes():
         if old is None or random_source(value) is not None:
             continue
         item, before, after = difference(old, now)
         what = f"{reference.text}{item}"
-        found.append(
+        results.append(
             reason(
                 "WG301",
                 f"`{what}` was {before} when `{name}` was traced, it is {after} now; the trace "
@@ -174,7 +174,7 @@ def stale(name: str, snapshot: Snapshot, traced: RawSite, called: RawSite) -> li
                 details={"function": name, "name": reference.text},
             )
         )
-    return found
+    return results
 
 
 def difference(old: Seen, now: Seen) -> tuple[str, str, str]:
@@ -206,19 +206,19 @@ def _is_plain(mark: Any) -> bool:
 
 def side_effects(name: str, snapshot: Snapshot, traced: RawSite) -> list[Explanation]:
     """What the function did to the world outside while it was traced."""
-    found = []
+    results = []
     for reference, old, now, value in snapshot.changes():
         where = snapshot.stores.get(reference.key, reference)
         if isinstance(value, Variable) and (old is None or old.text == "None"):
             continue  # variables are made by the first call, and stay
         if random_source(value) is not None:
-            found.append(baked(name, reference.text, reference.site, traced))
+            results.append(baked(name, reference.text, reference.site, traced))
             continue
         if holds_symbolic(value):
-            found.append(leaked(name, where.text, where.site, traced))
+            results.append(leaked(name, where.text, where.site, traced))
             continue
         before = f"was {old.text}" if old is not None else "was not there"
-        found.append(
+        results.append(
             reason(
                 "WG302",
                 f"`{where.text}` {before} and is {now.text} after the trace of `{name}`; Python's "
@@ -231,7 +231,7 @@ def side_effects(name: str, snapshot: Snapshot, traced: RawSite) -> list[Explana
                 details={"function": name, "name": where.text},
             )
         )
-    return found
+    return results
 
 
 def baked(

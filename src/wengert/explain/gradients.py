@@ -32,8 +32,8 @@ class Case(Telling):
         """The reasons, each of which has to be removed; nearest to the target first."""
         if not self.source.dtype.is_differentiable:
             return [self._whole(self.source, "source")]
-        found = [*self._certain(), *self._by_path()]
-        return _once(found or self._likely() or [self._independent()])
+        results = [*self._certain(), *self._by_path()]
+        return _once(results or self._likely() or [self._independent()])
 
     # What the tape's own notes prove.
 
@@ -41,8 +41,8 @@ class Case(Telling):
         if all(not t.dtype.is_differentiable for t in self.targets):
             return [self._whole(self.targets[0], "target")]
         outside = [self._outside(t._id, t._site, self._word(t)) for t in self.targets if _is_new(t)]
-        found = [e for e in outside if e is not None] if all(outside) else []
-        return [*found[:1], *self._unwatched()]
+        result = [e for e in outside if e is not None] if all(outside) else []
+        return [*result[:1], *self._unwatched()]
 
     def _outside(self, number: int, site: Any, word: str, **rest: Any) -> Explanation | None:
         """The reason for a tensor that was made while the tape did not record."""
@@ -120,17 +120,17 @@ class Case(Telling):
         what made the input has no gradient either.
         """
         assert trail.edges is not None, "a broken path is a path"
-        found: dict[str, int] = {}
+        table: dict[str, int] = {}
         for k in trail.broken:
             if trail.on_integers(k):
                 continue  # what made it an integer is to blame
             edge = trail.edges[k]
-            before = found.get(edge.block)
+            before = table.get(edge.block)
             if before is None or (
                 _ignores(trail.edges[before]) and not _ignores(edge) and edge.block == "cut"
             ):
-                found[edge.block] = k
-        return sorted(found.values())
+                table[edge.block] = k
+        return sorted(table.values())
 
     def _used_early(self, trail: paths.Trail) -> list[Explanation]:
         """A path on which the source was used before it was watched."""
@@ -160,9 +160,9 @@ class Case(Telling):
         rest: dict[str, Any] = {"reached": self._reached(trail.edges[:k])}
         word = self._named(number, step)
         if edge.block in WHEN:
-            found = self._outside(number, step.site, word, **rest)
-            if found is not None:
-                return found
+            result = self._outside(number, step.site, word, **rest)
+            if result is not None:
+                return result
         if edge.block == "thread":
             return self._thread(step.site, word, certain=True, **rest)
         if edge.block in ("left", "assign", "frozen"):
@@ -185,9 +185,9 @@ class Case(Telling):
             graph, values = self.calls.get(edge.step.outputs, (None, {}))
             start = values.get(edge.input)
             for end in [values[o] for o in edge.step.outputs if o in values] if graph else ():
-                found = cut_inside(graph, start, end) if start is not None else None
-                if found is not None:
-                    step, behind = found
+                result = cut_inside(graph, start, end) if start is not None else None
+                if result is not None:
+                    step, behind = result
                     passed = (k + len(behind), behind[-1] if behind else None)
                     return [self._cut(step, reached=passed)]
         return []
@@ -204,8 +204,8 @@ class Case(Telling):
     # What the source text makes likely.
 
     def _likely(self) -> list[Explanation]:
-        found = self._branch() or self._read_source() or self._dead_end()
-        return [found] if found is not None else []
+        result = self._branch() or self._read_source() or self._dead_end()
+        return [result] if result is not None else []
 
     def _branch(self) -> Explanation | None:
         branch = self.branch_around()
@@ -221,9 +221,9 @@ class Case(Telling):
             # Without a mention of the source the slice would only be a guess.
             if name is not None and not read.mentions(name):
                 continue
-            found = self._from_slice(read, site, t)
-            if found is not None:
-                return found
+            result = self._from_slice(read, site, t)
+            if result is not None:
+                return result
         return None
 
     def _from_slice(self, read: source.Slice, site: Site, t: Tensor) -> Explanation | None:
@@ -239,9 +239,9 @@ class Case(Telling):
             inner = place_of(value)
             if inner is None or not source.Slice(inner).mentions(self.names.python(self.source)):
                 continue
-            found = self._outside(value._id, value._site, f"`{name}`", certain=False)
-            if found is not None:
-                return found
+            result = self._outside(value._id, value._site, f"`{name}`", certain=False)
+            if result is not None:
+                return result
             for step in self.steps.get(value._id, ()):
                 if not any(step.passes):
                     return self._cut(step, certain=False)

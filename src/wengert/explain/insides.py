@@ -89,23 +89,23 @@ class Inspector(Observer):
         self.numerics = numerics
 
     def run(self, proceed: Any, trace: Trace, leaves: list[Tensor], site: RawSite) -> Tensor:
-        found = self.numerics() if executing_eagerly() else None
-        if found is None:
+        value = self.numerics() if executing_eagerly() else None
+        if value is None:
             return proceed(trace, leaves, site)
         arrays = [*[x._array for x in leaves], *[x._array for x in trace._given()]]
         arrays += [v._array for v in trace.reads]
         result = proceed(trace, leaves, site)
         outs = [y._array for y in nest.flatten(result) if isinstance(y, Value)]
-        first_bad(found, trace.graph, arrays, outs)
+        first_bad(value, trace.graph, arrays, outs)
         return result
 
     def execute(
         self, proceed: Any, graph: Builder, arrays: list[np.ndarray], jit: Any
     ) -> list[np.ndarray]:
         results = proceed(graph, arrays, jit)
-        found = self.numerics()
-        if found is not None:
+        result = self.numerics()
+        if result is not None:
             # What a compiled program returns is no NumPy array yet; it is made one here, once.
             results = [np.asarray(r) for r in results]
-            first_bad(found, graph, arrays, results)
+            first_bad(result, graph, arrays, results)
         return results

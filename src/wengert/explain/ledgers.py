@@ -207,19 +207,19 @@ def _definition(function: Function) -> Site | None:
 
 def traced_often(function: Function, note: Note) -> None:
     """Says that a function is traced again and again (called by functions)."""
-    found = explain(function, note)
-    if found.code == "WG205" and not _is_users(function):
+    result = explain(function, note)
+    if result.code == "WG205" and not _is_users(function):
         return  # a library makes its functions as it wants
     if findings.collecting():
-        findings.add([found] if function._options.counter.warned == 1 else [])
+        findings.add([result] if function._options.counter.warned == 1 else [])
         return
     _log.warning(
         "5 out of the last %d calls to %s triggered tf.function retracing. %s. %s "
         "Ask wengert.explain.retraces for more.",
         _span(function),
         function.name,
-        found.summary,
-        found.remedy,
+        result.summary,
+        result.remedy,
     )
 
 

@@ -90,8 +90,8 @@ class Names:
 
     def site(self, number: int) -> Any:
         """Where the tensor of this id was made, if some frame holds it."""
-        found = self._tensors.get(number)
-        return found._site if isinstance(found, Tensor) else None
+        cached = self._tensors.get(number)
+        return cached._site if isinstance(cached, Tensor) else None
 
     def others(self, kind: type) -> list[tuple[str, GradientTape]]:
         """All named objects of a type."""
@@ -118,11 +118,11 @@ def _let_go(frame: FrameType, names: dict[str, Any]) -> None:
 
 
 def _user_frames(frame: FrameType | None) -> list[FrameType]:
-    found: list[FrameType] = []
-    while frame is not None and len(found) < _FRAMES:
+    results: list[FrameType] = []
+    while frame is not None and len(results) < _FRAMES:
         if find(frame) is None:
             break
         if USER[frame.f_code.co_filename]:
-            found.append(frame)
+            results.append(frame)
         frame = frame.f_back
-    return found
+    return results

@@ -48,11 +48,11 @@ Makers = dict[int, list[Step]]
 
 def makers(steps: Iterable[Step]) -> Makers:
     """Which steps gave a tensor its value; only a variable may have several."""
-    found: Makers = {}
+    table: Makers = {}
     for step in steps:
         for out in step.outputs:
-            found.setdefault(out, []).append(step)
-    return found
+            table.setdefault(out, []).append(step)
+    return table
 
 
 def search(

@@ -49,8 +49,8 @@ def written(site: RawSite | Site | None) -> str:
 
 def known(*places: Place | None) -> tuple[Place, ...]:
     """Those places that are known, each line and column once."""
-    found: dict[Any, Place] = {}
+    table: dict[Any, Place] = {}
     for one in places:
         if one is not None:
-            found.setdefault((one.site.file, one.site.line, one.site.column), one)
-    return tuple(found.values())
+            table.setdefault((one.site.file, one.site.line, one.site.column), one)
+    return tuple(table.values())

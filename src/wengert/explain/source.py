@@ -61,13 +61,13 @@ def _holds(node: ast.stmt, line: int) -> bool:
 
 def _expression(scope: ast.AST, site: Site) -> ast.expr | None:
     """The expression at a place: the one with its columns, or the widest on its line."""
-    found = [
+    results = [
         n
         for n in ast.walk(scope)
         if isinstance(n, ast.expr) and n.lineno == site.line and n.col_offset == site.column
     ]
-    exact = [n for n in found if n.end_col_offset == site.end_column]
-    return max(exact or found, key=lambda n: n.end_col_offset or 0, default=None)
+    exact = [n for n in results if n.end_col_offset == site.end_column]
+    return max(exact or results, key=lambda n: n.end_col_offset or 0, default=None)
 
 
 class Slice:
@@ -116,20 +116,20 @@ class Slice:
         ]
 
     def _assignments(self, name: str, scope: Any) -> list[tuple[ast.AST, Any]]:
-        found: list[tuple[ast.AST, Any]] = []
+        results: list[tuple[ast.AST, Any]] = []
         for node in _own(scope):
             value = _bound(node, name)
             if value is not None:
-                found.append((value, scope))
+                results.append((value, scope))
             elif isinstance(node, ast.Call) and _is_assign(node, name):
                 if not _by_gradient(node, scope):
                     self.found.append(self._as("assign", node))
-                    found += [(a, scope) for a in node.args]
+                    results += [(a, scope) for a in node.args]
             elif isinstance(node, ast.Call) and _is_growing(node, name):
-                found += [(a, scope) for a in node.args]
-        if not found and scope is not self._module:
+                results += [(a, scope) for a in node.args]
+        if not results and scope is not self._module:
             return self._assignments(name, self._module)
-        return found
+        return results
 
     def _judge(self, node: ast.AST) -> Found | None:
         if not isinstance(node, ast.Call):
@@ -219,12 +219,12 @@ def made(file: str, name: str, line: int) -> Site | None:
         return None
     scope = _scope(module, line)
     if "." in name:
-        found = [v for v in map(_bound_attribute(name), ast.walk(module)) if v is not None]
+        result = [v for v in map(_bound_attribute(name), ast.walk(module)) if v is not None]
     else:
         find = _bound_name(name)
-        found = [v for v in map(find, _own(scope)) if v is not None]
-        found = found or [v for v in map(find, _own(module)) if v is not None]
-    before = [v for v in found if v.lineno < line] or found
+        result = [v for v in map(find, _own(scope)) if v is not None]
+        result = result or [v for v in map(find, _own(module)) if v is not None]
+    before = [v for v in result if v.lineno < line] or result
     return _site(file, before[-1]) if before else None
 
 
@@ -297,7 +297,7 @@ def only_in_branches(file: str, name: str, asked: Site | None) -> Site | None:
     if "." not in name and asked is not None:
         scope = _scope(module, asked.line)
         start = scope if file == asked.file and _binds_in(scope, name) else module
-    found = []
+    results = []
     for node, around in _with_branches(start, ()):
         if not (_is_read(node, last, "." in name)) or _asks(node, file, asked):
             continue
@@ -306,8 +306,8 @@ def only_in_branches(file: str, name: str, asked: Site | None) -> Site | None:
         ]
         if not outside:
             return None
-        found.append(outside[-1])
-    return None if not found else _header(file, found[0])
+        results.append(outside[-1])
+    return None if not results else _header(file, results[0])
 
 
 def _binds_in(scope: Any, name: str) -> bool:

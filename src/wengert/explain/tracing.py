@@ -48,9 +48,9 @@ class Functions(Inspector):
         watch = effects.Watch(function.name, snapshot, site)
         with effects.watched(watch):
             trace = proceed(function, pairs, named, specs, site)
-        found = frozen.side_effects(function.name, snapshot, site)
+        result = frozen.side_effects(function.name, snapshot, site)
         seen = watch.changed
-        self._add(watch.found + [e for e in found if _about(e) not in seen])
+        self._add(watch.found + [e for e in result if _about(e) not in seen])
         self._add([*unrolled(trace), *baked_arrays(trace)])
         snapshot.refresh()
         self._snapshots[trace] = function.name, snapshot

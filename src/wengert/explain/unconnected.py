@@ -175,13 +175,13 @@ def unconnected(
     collecting = findings.collecting()
     if settings.none_gradients == "off" and not raising and not collecting:
         return
-    found = _found(tape, tape._evidence, targets, missing, asked, well)
+    result = _found(tape, tape._evidence, targets, missing, asked, well)
     if collecting:
-        findings.add(found)
+        findings.add(result)
     if raising:
-        raise _error(found[0], missing[0])
+        raise _error(result[0], missing[0])
     if not collecting:
-        _warn(found)
+        _warn(result)
 
 
 def _found(

@@ -100,8 +100,8 @@ def _has(array: np.ndarray, test: Callable[[Any], Any]) -> bool:
 
 
 def _largest(arrays: list[np.ndarray]) -> float:
-    found = [float(np.abs(np.asarray(a, np.float64)).max()) for a in arrays if _real(a)]
-    return max(found, default=float("nan"))
+    results = [float(np.abs(np.asarray(a, np.float64)).max()) for a in arrays if _real(a)]
+    return max(results, default=float("nan"))
 
 
 def _real(a: np.ndarray) -> bool:

@@ -38,8 +38,8 @@ def unrolled(trace: Trace) -> Iterator[Explanation]:
         if header is not None:
             loops.setdefault((header.file, header.line), []).append(count)
             headers[header.file, header.line] = header
-    for key, found in loops.items():
-        turns, share = max(found), sum(found) / len(nodes)
+    for key, result in loops.items():
+        turns, share = max(result), sum(result) / len(nodes)
         if turns >= _TURNS and share >= _SHARE:
             yield _unrolled(trace, headers[key], turns, share)
 

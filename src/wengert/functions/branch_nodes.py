@@ -53,12 +53,12 @@ def emit_switch(
         return _node(index, branches, inputs, own)
     extras = [len(r.forward.outputs) - len(b.outputs) for r, b in zip(rules, branches, strict=True)]
     full = tuple(o + e for o, e in zip(own, extras, strict=True))
-    found = _node(index, [r.forward for r in rules], inputs, full)
+    result = _node(index, [r.forward for r in rules], inputs, full)
     wide = [_places(b, common, full) for b in range(len(branches))]
-    outs = [*found[:common]]
+    outs = [*result[:common]]
     saved = []
     for b in range(len(branches)):
-        mine = [found[p] for p in wide[b][common:]]
+        mine = [result[p] for p in wide[b][common:]]
         outs += mine[: own[b]]
         saved.append(mine[own[b] :])
     shown = tuple([outs[k] for k in active])
@@ -100,16 +100,16 @@ def _node(
 
 def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[ShapeDtype]:
     count = len(branches[0].outputs) - extras[0]
-    found = []
+    results = []
     for k in range(count):
         specs = [b.specs[b.outputs[k]] for b in branches]
         shape = specs[0].shape
         for other in specs[1:]:
             shape = join(shape, other.shape)
-        found.append(ShapeDtype(shape, specs[0].dtype))
+        results.append(ShapeDtype(shape, specs[0].dtype))
     for b in branches:
-        found.extend(b.specs[v] for v in b.outputs[count:])
-    return found
+        results.extend(b.specs[v] for v in b.outputs[count:])
+    return results
 
 
 def _pull(
@@ -122,8 +122,8 @@ def _pull(
     seeds: list[Tensor],
 ) -> list[SymbolicTensor | None]:
     """The gradients of the inputs: a switch over the backward graphs of the branches."""
-    found = sorted({k for r in rules for k in r.found})
-    if not found:
+    results = sorted({k for r in rules for k in r.found})
+    if not results:
         return [None] * len(inputs)
     variables = {v._id: v for r in rules for v in r.variables}
     now = read_now(tuple(variables.values()))
@@ -151,13 +151,13 @@ def _pull(
                 kept = [xs[k] if is_input else extra[k] for is_input, k in rule.kept]
                 grads = inline(rule.backward, [*kept, *mine])
             known = dict(zip(rule.found, grads, strict=True))
-            return [known[k] if k in known else zeros_like(xs[k]) for k in found]
+            return [known[k] if k in known else zeros_like(xs[k]) for k in results]
 
         return make_graph(rule.backward.name, specs, run)
 
     grads = emit_switch(index, [branch(b) for b in range(len(rules))], given)
     result: list[Any] = [None] * len(inputs)
-    for k, g in zip(found, grads, strict=True):
+    for k, g in zip(results, grads, strict=True):
         result[k] = g
     return result
 

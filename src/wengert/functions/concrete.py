@@ -156,13 +156,13 @@ class ConcreteFunction:
     def _of_outputs(self, leaf: Callable[[Any], Any]) -> Any:
         """Something of each output, in their structure; a list for a sparse or ragged tensor."""
         tensors = self.outputs
-        found = rebuild(self._trace.skeleton, lambda slot, _: leaf(tensors[slot.number]), "", Slot)
-        return nest.map_structure(lambda x: x.parts if isinstance(x, Apart) else x, found)
+        result = rebuild(self._trace.skeleton, lambda slot, _: leaf(tensors[slot.number]), "", Slot)
+        return nest.map_structure(lambda x: x.parts if isinstance(x, Apart) else x, result)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        found = {v._id: v for v in (*self._trace.reads, *self._trace.writes)}
-        return tuple(v for _, v in sorted(found.items()))
+        table = {v._id: v for v in (*self._trace.reads, *self._trace.writes)}
+        return tuple(v for _, v in sorted(table.items()))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -206,9 +206,9 @@ def _described(name: str, value: Any, specs: Iterator[TensorSpec]) -> Any:
 
 
 def _has_tensors(value: Any) -> bool:
-    found: list[Any] = []
-    rebuild(value, lambda x, _: found.append(x))
-    return bool(found)
+    results: list[Any] = []
+    rebuild(value, lambda x, _: results.append(x))
+    return bool(results)
 
 
 def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: list[Any]) -> None:
@@ -216,17 +216,17 @@ def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: lis
     wanted: list[Any] = []
     rebuild(old, lambda x, _: wanted.append(x))
     if len(wanted) == 1 and not isinstance(value, list | tuple | dict):
-        found = [value]
+        results = [value]
     else:
-        found = []
-        rebuild(value, lambda x, _: found.append(x))
-        if len(found) != len(wanted):
-            found = [value]
-    if len(found) != len(wanted):
+        results = []
+        rebuild(value, lambda x, _: results.append(x))
+        if len(results) != len(wanted):
+            results = [value]
+    if len(results) != len(wanted):
         raise at_site(
             TypeError(f"{name}: argument `{path}` has another structure than the one traced.")
         )
-    for x in found:
+    for x in results:
         spec = next(specs)
         tensor = x if isinstance(x, Value) else operand(x, None, spec.dtype)
         if isinstance(tensor, Variable):

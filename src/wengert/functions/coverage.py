@@ -127,10 +127,10 @@ def compiler_text(concrete: ConcreteFunction, stage: str) -> str:
     graph: Graph = concrete.graph
     xla.check_lowers(graph)
     arrays = [_zeros(graph, v) for v in graph.all_inputs()]
-    found = executable(graph, arrays, ())
+    result = executable(graph, arrays, ())
     if stage in ("hlo", "stablehlo", "hlo_serialized"):
-        return found.lowered_text()
-    return found.run.as_text()
+        return result.lowered_text()
+    return result.run.as_text()
 
 
 def _zeros(graph: Graph, value: int) -> np.ndarray:

@@ -136,9 +136,9 @@ def _pull(g: Any, inputs: Any, needs: Any, call: Later) -> list[Any]:
         xs = [identity(x) for x in given[:count]]
         with GradientTape() as tape:
             tape.watch([xs[k] for k in wanted])
-            found = _flat(call.call(xs))
+            result = _flat(call.call(xs))
         return tape.gradient(
-            [found[k] for k in shown],
+            [result[k] for k in shown],
             [xs[k] for k in wanted],
             [given[count + k] for k in shown],
             "zero",
@@ -222,11 +222,11 @@ def _trial(later: Later, ranks: dict[int, int]) -> tuple[Any, list[ShapeDtype]] 
                 given[value] = graph.parameter(ShapeDtype((None,) * ranks[value], x.dtype))
         try:
             result = later.call([given.get(here.value_of(x), x) for x in inputs])
-            found = _flat(result)
-            specs = [graph.specs[graph.value_of(x)] for x in found]
+            outcome = _flat(result)
+            specs = [graph.specs[graph.value_of(x)] for x in outcome]
         except failures():  # not for these ranks
             return None
-    return (nest.map_structure(lambda x: None, result), specs) if found else None
+    return (nest.map_structure(lambda x: None, result), specs) if outcome else None
 
 
 def _is_unranked(x: Any) -> bool:
@@ -248,9 +248,9 @@ def put_off_rule(pull: Callable[..., Any], entry: Any, g: Any, error: Exception)
     places: list[int] = []
 
     def back(g: Any, kept: Any) -> list[Any]:
-        found = pull((*entry[:4], *kept, *entry[8:]), g)
-        places[:] = [i for i, _ in found]
-        return [x for _, x in found]
+        value = pull((*entry[:4], *kept, *entry[8:]), g)
+        places[:] = [i for i, _ in value]
+        return [x for _, x in value]
 
     later = Later(back, ((gradient_values.dense(g) if type(g) is not tuple else g, kept), {}))
     result, specs = _tried(later, error)
@@ -283,8 +283,8 @@ def _lower(graph: Graph, node: Any, given: list[Any], attrs: dict[str, Any], low
     specs = [ShapeDtype(tuple(given[k].shape), dtypes.as_dtype(given[k].dtype)) for k in open_]
 
     def run(*xs: Any) -> list[Any]:
-        found = dict(zip(open_, xs, strict=True)) | fixed
-        return _flat(call.call([found[k] for k in range(len(given))]))
+        result = dict(zip(open_, xs, strict=True)) | fixed
+        return _flat(call.call([result[k] for k in range(len(given))]))
 
     return lower_graph(make_graph("later", specs, run), [given[k] for k in open_], low)
 

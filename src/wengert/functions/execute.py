@@ -106,11 +106,11 @@ SMALL: CacheKey[bool] = CacheKey("always runs on the host")
 
 def is_small(graph: Graph) -> bool:
     """Whether a graph of closed shapes always runs on the host."""
-    found = graph.cache.get(SMALL)
-    if found is None:
-        found = engine_choice.is_closed(graph) and engine_choice.stays_on_host(graph)
-        graph.cache[SMALL] = found
-    return found
+    cached = graph.cache.get(SMALL)
+    if cached is None:
+        cached = engine_choice.is_closed(graph) and engine_choice.stays_on_host(graph)
+        graph.cache[SMALL] = cached
+    return cached
 
 
 def run_tensors(jit: bool | None, site: Any) -> Any:

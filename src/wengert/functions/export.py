@@ -127,12 +127,12 @@ def _cannot(name: str, trace: Trace, error: Exception | None) -> Exception:
         rule = f"{known_name} needs sizes that are known"
     known = engine_choice.is_closed(trace.graph)
     help = "" if known else "Fix the sizes that are unknown in `input_signature`."
-    found = _refused(name, rule, help, trace.graph.site)
+    result = _refused(name, rule, help, trace.graph.site)
     where = getattr(error, "site", None)
     if where is not None:
-        found.site = where
-        found.__notes__ = [f"  --> {where}"]
-    return found
+        result.site = where
+        result.__notes__ = [f"  --> {where}"]
+    return result
 
 
 def _refused(name: str, rule: str, help: str, site: Any) -> Any:
@@ -232,8 +232,8 @@ class _Body:
 
 def _rooms(graph: Graph) -> dict[int, int]:
     """The room that loops of unknown length have needed so far."""
-    found: dict[int, int] = {}
+    table: dict[int, int] = {}
     for executable in graph.cache.get(EXECUTABLES, {}).values():
         for key, rows in executable.capacities.items():
-            found[key] = max(found.get(key, 0), rows)
-    return found
+            table[key] = max(table.get(key, 0), rows)
+    return table

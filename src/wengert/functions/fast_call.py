@@ -56,17 +56,17 @@ def _waiting(trace: Trace, graph: Graph) -> Any:
     choices = list(graph.cache.get(engine_choice.CHOICES, {}).values())
     if len(choices) != 1 or graph.cache.get(engine_choice.NOT_FIXED):
         return None
-    (found,) = choices
-    run, last = _on_host(trace, graph), found.due() - 1
+    (result,) = choices
+    run, last = _on_host(trace, graph), result.due() - 1
 
     def step(leaves: list[Tensor]) -> list[np.ndarray] | None:
-        if found.calls >= last:
+        if result.calls >= last:
             trace._quick = None
             return None
-        found.calls += 1
+        result.calls += 1
         return run(leaves)
 
-    return step if found.calls < last else None
+    return step if result.calls < last else None
 
 
 def _settled_far(trace: Any, graph: Graph) -> Any:
@@ -81,9 +81,9 @@ def quick_open(trace: Trace, shapes: tuple[tuple[int, ...], ...]) -> Any:
     graph: Graph = trace.graph
     if graph.cache.get(FIXED) or any(v._open for v in trace.reads):  # not by these shapes alone
         return None
-    for key, found in graph.cache.get(EXECUTABLES, {}).items():
-        if found.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
-            return _on_xla(trace, graph, found)
+    for key, result in graph.cache.get(EXECUTABLES, {}).items():
+        if result.settled and tuple([s for s, _ in key[0][: len(shapes)]]) == shapes:
+            return _on_xla(trace, graph, result)
     return None
 
 

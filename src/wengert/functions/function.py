@@ -127,29 +127,29 @@ class Function:
     def _trace(self, key: Any, pairs: Any, named: Any, specs: Any, site: RawSite | None) -> Trace:
         store, options = self._store, self._options
         with store.lock:
-            found = store.traces.get(key)
-            if found is not None and found.belongs_here():
-                return found
+            cached = store.traces.get(key)
+            if cached is not None and cached.belongs_here():
+                return cached
             self._check_count(pairs, named, site)
             started = time.perf_counter()
             with tracing_state.entering(self._options, site):
                 if OBSERVERS:
                     given_to = self, pairs, named, specs, site
-                    found = observed("trace", Function._run_trace, *given_to)
+                    cached = observed("trace", Function._run_trace, *given_to)
                 else:
-                    found = self._run_trace(pairs, named, specs, site)
-            store.keep(key, found)
-            store.wide.note(pairs, named, found)
+                    cached = self._run_trace(pairs, named, specs, site)
+            store.keep(key, cached)
+            store.wide.note(pairs, named, cached)
             store.started = True
             taken = time.perf_counter() - started
-            found.given = given = trace_log.spelled(pairs, named)
-            found.arguments = structure_json.pack_arguments(pairs, named)
+            cached.given = given = trace_log.spelled(pairs, named)
+            cached.arguments = structure_json.pack_arguments(pairs, named)
             note = trace_log.Note(site, given, taken, options.counter.calls)
             store.notes = [*store.notes[1 - trace_log.MOST :], note]
             # While another function is traced, every call of this one is part of a trace.
             if building_graph() is None and options.counter.often():
                 trace_log.TRACED_OFTEN.call(self, note)
-            return found
+            return cached
 
     def _run_trace(self, pairs: Any, named: Any, specs: Any, site: RawSite | None) -> Trace:
         store, options = self._store, self._options
@@ -157,20 +157,20 @@ class Function:
         function = self._converted()
         given = Given(pairs, named)
         pairs, named = given.pairs, given.named
-        found = trace(options.name, function, pairs, named, specs, creating, options.jit, site)
+        result = trace(options.name, function, pairs, named, specs, creating, options.jit, site)
         store.count += 1
         if creating:
             # Whether it creates them on every call, only a second look can tell.
             store.made_variables = True
-            kept, again = found.created, iter(found.specs)
-            found = trace(
+            kept, again = result.created, iter(result.specs)
+            result = trace(
                 options.name, function, pairs, named, lambda x: next(again), (), options.jit, site
             )
-            found.created = kept
+            result.created = kept
             store.count += 1
         if given.variables:
-            store.shared.keep(given, found)
-        return found
+            store.shared.keep(given, result)
+        return result
 
     def _converted(self) -> Callable[..., Any]:
         function = self.python_function
@@ -285,8 +285,8 @@ class Function:
                 self._options.name, *find_by_signature(self, args, kwargs, site)
             )
         pairs, named = self._options.bound(self._instance, args, kwargs)
-        found = self._found(pairs, named, leaves, site)
-        return ConcreteFunction(self._options.name, found, pairs, named)
+        result = self._found(pairs, named, leaves, site)
+        return ConcreteFunction(self._options.name, result, pairs, named)
 
     def _get_concrete_function_garbage_collected(self, *args: Any, **kwargs: Any) -> Any:
         return self.get_concrete_function(*args, **kwargs)
@@ -296,18 +296,18 @@ class Function:
         return "\n\n".join(described(self._options.name, t) for t in self._store.traces.values())
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:
-        found = [t for t in self._store.traces.values() if not isinstance(t.arguments, str)]
+        results = [t for t in self._store.traces.values() if not isinstance(t.arguments, str)]
         return [
             ConcreteFunction(
                 self._options.name, t, *structure_json.unpack_arguments(t.arguments, t.specs)
             )
-            for t in found
+            for t in results
         ]
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The traces by name, as Keras asks for them when it exports; a checkpoint has none."""
-        found = [] if save_type == "checkpoint" else self._list_all_concrete_functions()
-        return {f"trace_{k}": concrete for k, concrete in enumerate(found)}
+        result = [] if save_type == "checkpoint" else self._list_all_concrete_functions()
+        return {f"trace_{k}": concrete for k, concrete in enumerate(result)}
 
     def coverage(self) -> Coverage:
         """Which engine runs what, and why; and whether Python control flow was converted."""

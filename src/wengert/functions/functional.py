@@ -180,8 +180,8 @@ def _rows(name: str, fn: Any, elems: Any) -> _Rows:
     sizes = {d for d in counts if type(d) is int}
     rule = "all of `elems` must have the same number of rows"
     if len(sizes) > 1:
-        found = " and ".join(map(str, sorted(sizes)))
-        raise invalid(name, f"{rule}; there are {found}")
+        result = " and ".join(map(str, sorted(sizes)))
+        raise invalid(name, f"{rule}; there are {result}")
     for t, d in zip(tensors, counts, strict=True):
         if d != counts[0]:  # only the run knows one of them
             assert_equal(shape(t)[0], shape(tensors[0])[0], f"{name}: {rule}")
@@ -267,19 +267,19 @@ def _converted(x: Any, wanted: Any) -> Tensor:
     if wanted is None:
         return operand(x)
     spec = wanted if isinstance(wanted, TensorSpec) else TensorSpec(None, dtypes.as_dtype(wanted))
-    found = operand(x, None, spec.dtype)
-    if found.dtype is not spec.dtype:
+    tensor = operand(x, None, spec.dtype)
+    if tensor.dtype is not spec.dtype:
         rule = f"`fn_output_signature` asks for {spec.dtype.name}"
         raise invalid(
-            "map_fn", rule, found, help="Cast it, or ask for that.", kind=InvalidTypeError
+            "map_fn", rule, tensor, help="Cast it, or ask for that.", kind=InvalidTypeError
         )
-    if not spec.shape.is_compatible_with(found.shape):
+    if not spec.shape.is_compatible_with(tensor.shape):
         raise at_site(
             ValueError(
-                f"map_fn: `fn_output_signature` asks for shape {spec.shape}; got {describe(found)}."
+                f"map_fn: `fn_output_signature` asks for shape {spec.shape}; got {describe(tensor)}."
             )
         )
-    return found
+    return tensor
 
 
 def _stacked(name: str, results: list[Any]) -> Any:
@@ -339,15 +339,15 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
     changed = written([inner.graph])
     graph, outside = _rows_last(inner, count, len(fresh), changed)
     inputs = [*starts, *[snapshot(here, v) for v in changed], *outside, *rows.tensors]
-    found = emit_loop(
+    result = emit_loop(
         Loop(None, graph, count + len(changed), len(outside), len(ends(inner)) - count, reverse),
         operand(rows.count()),
         wrap(np.zeros((), np.int32)),
         inputs,
     )
-    for variable, new in zip(changed, found.states[count:], strict=True):
+    for variable, new in zip(changed, result.states[count:], strict=True):
         variable.assign(new)
-    everything = [*found.states[:count], *[_even(name, s) for s in found.stacks]]
+    everything = [*result.states[:count], *[_even(name, s) for s in result.stacks]]
     return put_together(new_state, everything), put_together(made, everything)
 
 

@@ -65,9 +65,9 @@ def call(graph: Graph, inputs: list[Any], run: Run, site: RawSite | None) -> lis
     if not rule.active:
         return run(graph, inputs)
     plain = [x._snapshot() for x in inputs]
-    found = run(rule.forward, plain)
+    result = run(rule.forward, plain)
     count = len(graph.all_outputs())
-    outs, extra = found[:count], found[count:]
+    outs, extra = result[:count], result[count:]
     record(graph, rule, inputs, plain, outs, extra, listeners, run, site)
     return outs
 
@@ -91,11 +91,11 @@ def record(
     def gradients(g: Any) -> list[Tensor | IndexedSlices | None]:
         seeds, now = all_seeds(g), read_now(rule.variables)
         if followed([*plain, *now, *seeds]):
-            found = call(rule.joint, [*plain, *recorded, *now, *seeds], _here(run), site)
+            result = call(rule.joint, [*plain, *recorded, *now, *seeds], _here(run), site)
         else:
             now = [x._snapshot() for x in now]
-            found = _here(run)(rule.backward, [*kept, *now, *seeds])
-        return rule.answer(found, plain)
+            result = _here(run)(rule.backward, [*kept, *now, *seeds])
+        return rule.answer(result, plain)
 
     op = gradient_op(graph.name, gradients, len(shown))
     for one in listeners:

@@ -45,10 +45,10 @@ def gradients(
     with GradientTape() as tape:
         targets, starts = _again(_listed("gradients", ys), sources, stops, tape)
     seeds = tape._seeds(targets, None if grad_ys is None else nest.flatten(grad_ys))
-    found = tape._differentiate(targets, seeds, starts, release=True)
+    result = tape._differentiate(targets, seeds, starts, release=True)
     if mode is UnconnectedGradients.NONE:
-        return found
-    return [zeros_like(x) if g is None else g for g, x in zip(found, starts, strict=True)]
+        return result
+    return [zeros_like(x) if g is None else g for g, x in zip(result, starts, strict=True)]
 
 
 def hessians(
@@ -63,8 +63,8 @@ def hessians(
     result = []
     for x in sources:
         with GradientTape() as outer, GradientTape() as inner:
-            found, starts = _again(targets, [x], [], outer, inner)
-            slope = inner.gradient(found, starts[0])
+            value, starts = _again(targets, [x], [], outer, inner)
+            slope = inner.gradient(value, starts[0])
         result.append(outer.jacobian(slope, starts[0]))
     return result
 
@@ -74,13 +74,13 @@ def _listed(name: str, values: TensorLike) -> list[Value]:
         raise at_site(
             RuntimeError(f"{name}: it works inside tf.function only. Use tf.GradientTape.")
         )
-    found = nest.flatten(values)
-    for x in found:
+    leaves = nest.flatten(values)
+    for x in leaves:
         if not isinstance(x, Value):
             raise at_site(
                 TypeError(f"{name}: a tensor or variable was expected; got {describe(x)}.")
             )
-    return found
+    return leaves
 
 
 def _again(
@@ -92,13 +92,13 @@ def _again(
     """The targets once more, computed from sources that the tapes follow; and those sources."""
     here: Any = building()
     keys = Keys(here)
-    found = [keys.find(x) for x in sources]
+    results = [keys.find(x) for x in sources]
     fixed = {key for x in stops for key in keys.find(x)}
     wanted = [next(iter(keys.find(operand(y)).items())) for y in targets]
     steps = keys.steps()
-    depends = _downstream(steps, {key for each in found for key in each})
+    depends = _downstream(steps, {key for each in results for key in each})
     env: dict[int, Any] = {}
-    for each in found:
+    for each in results:
         begun = [k for k in each if k not in env and (k in fixed or k not in depends)]
         for key in begun:
             env[key] = identity(each[key])
@@ -109,14 +109,14 @@ def _again(
         if any(key in env for key in step.reads):
             new = step.run(env)
             env.update({k: x for k, x in new.items() if k not in fixed and k not in env})
-    return [env.get(key, x) for key, x in wanted], [env[next(iter(each))] for each in found]
+    return [env.get(key, x) for key, x in wanted], [env[next(iter(each))] for each in results]
 
 
 def _downstream(steps: list[ConstantStep | NodeStep], starts: set[int]) -> set[int]:
     """The keys that depend on some source, other than the source itself."""
-    reached, found = set(starts), set()
+    reached, result = set(starts), set()
     for step in steps:
         if not reached.isdisjoint(step.reads):
             reached.update(step.makes)
-            found.update(step.makes)
-    return found
+            result.update(step.makes)
+    return result

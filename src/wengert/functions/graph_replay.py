@@ -95,8 +95,8 @@ def run_node(
         if looks is not None:
             AFTER_PYTHON.call(looks, node.site)
     else:
-        found = apply(node.op, *given, **attrs)
-        results = (found,) if node.op.outputs == 1 else found
+        result = apply(node.op, *given, **attrs)
+        results = (result,) if node.op.outputs == 1 else result
     env.update(zip(node.outputs, results, strict=True))
 
 
@@ -106,11 +106,11 @@ CALLS_PYTHON: CacheKey[bool] = CacheKey("calls Python that may see variables")
 def calls_python(node: Node) -> bool:
     """Whether Python that may see variables is called in the graphs that a node holds."""
     for graph in inner_graphs(node):
-        found = graph.cache.get(CALLS_PYTHON)
-        if found is None:
+        cached = graph.cache.get(CALLS_PYTHON)
+        if cached is None:
             calls = (n for n in graph.walk() if n.op is HOST_CALL)
-            found = graph.cache[CALLS_PYTHON] = any(n.attrs.get("variables") for n in calls)
-        if found:
+            cached = graph.cache[CALLS_PYTHON] = any(n.attrs.get("variables") for n in calls)
+        if cached:
             return True
     return False
 
@@ -184,8 +184,8 @@ def _number(leaf: Dim, env: dict[int, Tensor]) -> int | Dim:
     if leaf.kind == "size":
         return tensor._array.shape[place]
     if isinstance(tensor, SymbolicTensor):
-        found = as_number(tensor)
-        return _flat(found)[place]
+        result = as_number(tensor)
+        return _flat(result)[place]
     return int(tensor._array.reshape(-1)[place])
 
 

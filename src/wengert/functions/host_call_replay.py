@@ -51,10 +51,10 @@ def replayable(graph: Graph, first: int = 0) -> Replayable:
     Only outputs from `first` on may tell what they are.
     """
     forms = graph.cache.setdefault(HEARD, {})
-    found = forms.get(first)
-    if found is None:
-        found = forms[first] = _heard(graph, first)
-    return found
+    cached = forms.get(first)
+    if cached is None:
+        cached = forms[first] = _heard(graph, first)
+    return cached
 
 
 def _heard(graph: Graph, first: int) -> Replayable:
@@ -105,10 +105,10 @@ def _is_told(node: Node, specs: Specs) -> bool:
 
 def asks(graph: Graph) -> bool:
     """Whether Python is asked in a graph."""
-    found = graph.cache.get(ASKS)
-    if found is None:
-        found = graph.cache[ASKS] = any(n.op is HOST_CALL for n in graph.walk())
-    return found
+    cached = graph.cache.get(ASKS)
+    if cached is None:
+        cached = graph.cache[ASKS] = any(n.op is HOST_CALL for n in graph.walk())
+    return cached
 
 
 def _new(specs: Specs, made: list[ShapeDtype]) -> list[int]:

@@ -71,15 +71,15 @@ class PyCall:
     def answer(self, given: Any) -> list[Tensor]:
         """What Python returns, checked; what it raises, as an error of this operation."""
         try:
-            found = self.function(*given)
+            result = self.function(*given)
         except OpError:
             raise
         except failures() as error:
             raise self._raised(error) from error
         if not self.specs:
             return []
-        many = isinstance(found, list | tuple) and (not self.single or len(found) == 1)
-        results = list(found) if many else [found]
+        many = isinstance(result, list | tuple) and (not self.single or len(result) == 1)
+        results = list(result) if many else [result]
         if len(results) != len(self.specs):
             raise InvalidArgumentError(
                 None,
@@ -93,17 +93,17 @@ class PyCall:
 
     def _one(self, x: Any, spec: TensorSpec, k: int) -> Tensor:
         try:
-            found = None if x is None else operand(x, None, spec.dtype)
+            result = None if x is None else operand(x, None, spec.dtype)
         except (TypeError, ValueError):
-            found = None
-        if found is None or found.dtype is not spec.dtype or not spec.is_compatible_with(found):
+            result = None
+        if result is None or result.dtype is not spec.dtype or not spec.is_compatible_with(result):
             raise InvalidArgumentError(
                 None,
                 None,
                 f"{self.name}: result {k} must be {describe(spec)}, as `Tout` says; got "
-                f"{describe(x if found is None else found)}.",
+                f"{describe(x if result is None else result)}.",
             )
-        return found
+        return result
 
     def _raised(self, error: Exception) -> OpError:
         kind = next((k for raised, k in _KINDS if isinstance(error, raised)), UnknownError)
@@ -318,14 +318,14 @@ def _pull(
                 tape.watch([t for t in tensors if t.dtype.is_differentiable])
                 results = call.answer(tensors)
         targets = [results[k] for k in shown]
-        found = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
-        return [gradient_values.dense(g) for g in found]
+        result = tape.gradient(targets, [tensors[k] for k in wanted], list(gs), "zero")
+        return [gradient_values.dense(g) for g in result]
 
     back = PyCall(pull, out, f"{call.name} gradient", False)
     given = [*inputs, *seeds] if again else [*inputs, *seeds, token]
-    found = emit_call(back, given, variables)
+    result = emit_call(back, given, variables)
     answer: list[Any] = [None] * len(inputs)
-    for k, g in zip(wanted, found, strict=True):
+    for k, g in zip(wanted, result, strict=True):
         answer[k] = g
     return answer
 

@@ -51,9 +51,9 @@ def call_by_signature(function: Function, args: Any, kwargs: Any) -> Any:
     site = caller(1)
     options, store = function._options, function._store
     form = _form(options, function._instance, args, kwargs)
-    found = store.fits.get(form)
-    if found is not None and found.belongs_here():
-        return found.call(list(args), site)
+    cached = store.fits.get(form)
+    if cached is not None and cached.belongs_here():
+        return cached.call(list(args), site)
     pairs, named = _fit(options, *options.bound(function._instance, args, kwargs))
     leaves: list[Any] = []
     key = (
@@ -63,12 +63,12 @@ def call_by_signature(function: Function, args: Any, kwargs: Any) -> Any:
     leaves.clear()
     for v in (*[v for _, v in pairs], *named.values()):
         encode(v, leaves)
-    found = store.traces.get(key)
-    if found is None or not found.belongs_here():
-        found = _traced(function, key, pairs, named, site)
+    cached = store.traces.get(key)
+    if cached is None or not cached.belongs_here():
+        cached = _traced(function, key, pairs, named, site)
     if form is not None and all(map(operator.is_, leaves, args)):
-        store.note_fit(form, found)
-    return found.call(leaves, site)
+        store.note_fit(form, cached)
+    return cached.call(leaves, site)
 
 
 def find_by_signature(
@@ -175,17 +175,17 @@ def _takes(spec: Any, value: Any) -> bool:
 
 def _fit_tensor(name: str, path: str, value: Any, spec: TensorSpec) -> Tensor | TensorSpec:
     if isinstance(value, TensorSpec):
-        found: Any = value
+        result: Any = value
     else:
         try:
-            found = value if type(value) is Tensor else operand(value, None, spec.dtype)
+            result = value if type(value) is Tensor else operand(value, None, spec.dtype)
         except (TypeError, ValueError):
-            found = None
-    if found is None or not spec.is_compatible_with(found):
+            result = None
+    if result is None or not spec.is_compatible_with(result):
         raise at_site(
             TypeError(
                 f"{name}: argument `{path}` does not fit its `input_signature`; got "
                 f"{describe(value)} for {describe(spec)}. Convert it, or widen the signature."
             )
         )
-    return found.read_value() if isinstance(found, Variable) else found
+    return result.read_value() if isinstance(result, Variable) else result

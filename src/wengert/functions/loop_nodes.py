@@ -84,14 +84,14 @@ def emit_loop(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Any]) -> Res
         return _node(loop, count, turn, inputs)
     rule = vjp(loop.body, (False, *wanted), True, zeros=_changing(loop, wanted))
     pullback = _Pullback(loop, rule, wanted, count, turn, inputs)
-    found = _node(pullback.recording, count, turn, inputs)
-    result = Result(found.turns, found.states, found.stacks[: loop.rows])
+    value = _node(pullback.recording, count, turn, inputs)
+    result = Result(value.turns, value.states, value.stacks[: loop.rows])
     outs = [*result.states, *result.stacks]
     shown = tuple([outs[k] for k in pullback.active])
     if not shown:
         return result
     op = gradient_op(
-        "while_loop", lambda g: pullback.run(found, all_seeds(g)), len(shown), partial=True
+        "while_loop", lambda g: pullback.run(value, all_seeds(g)), len(shown), partial=True
     )
     state: Any = get_state()
     for one in listeners:
@@ -287,8 +287,8 @@ class _Pullback:
                 carry[self.moving.index(k)] if k < loop.states else over[k] for k in rule.active
             ]
             now = consts[len(fixed) - len(rule.variables) :]
-            found = inline(rule.backward, [*kept, *now, *mine])
-            return self._ends(carry, dict(zip(rule.found, found, strict=True)))
+            result = inline(rule.backward, [*kept, *now, *mine])
+            return self._ends(carry, dict(zip(rule.found, result, strict=True)))
 
         return make_graph(f"{loop.body.name}_backward", specs, body)
 
@@ -355,8 +355,8 @@ def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[Symb
         attrs["test"], attrs["body"], attrs["states"], attrs["invariants"], attrs["rows"],
         attrs["reverse"],
     )  # fmt: skip
-    found = emit_loop(loop, given[0], given[1], given[2:])
-    return [found.turns, *found.states, *found.stacks]
+    result = emit_loop(loop, given[0], given[1], given[2:])
+    return [result.turns, *result.states, *result.stacks]
 
 
 REPLAYS.fill(__name__, {LOOP: _replay})

@@ -77,11 +77,11 @@ def _count(x: Tensor | CompositeTensor) -> Any:
 
 def _sparse_row(x: SparseTensor, i: Tensor) -> SparseTensor:
     here = equal(x.indices[:, 0], cast(i, dtypes.int64))
-    found = SparseTensor(
+    result = SparseTensor(
         boolean_mask(x.indices[:, 1:], here), boolean_mask(x.values, here), x.dense_shape[1:]
     )
-    found.set_shape(x.shape[1:])
-    return found
+    result.set_shape(x.shape[1:])
+    return result
 
 
 def _row(x: Any, i: Tensor) -> Tensor | CompositeTensor:

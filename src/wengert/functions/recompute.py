@@ -65,11 +65,11 @@ class Keys:
         if all(x._id not in graph.held for graph in self.graphs):
             value = here.read(x)
             return {value: here.tensor(value)}
-        found: dict[int, Any] = {}
+        table: dict[int, Any] = {}
         for graph in self.graphs:
             for value in _values(graph, x):
-                found.setdefault(self.of(value), graph.tensor(value))
-        return found
+                table.setdefault(self.of(value), graph.tensor(value))
+        return table
 
     def steps(self) -> list[ConstantStep | NodeStep]:
         """What was computed so far, in order: the operations on constants first in each graph."""
@@ -97,8 +97,8 @@ class ConstantStep:
         op, inputs, _, attrs, site = self._folded
         state: Any = get_state()
         with using(State(state.listeners, state.graph, site)):
-            found = apply(op, *[env.get(x._id, x) for x in inputs], **attrs)
-        return dict(zip(self.makes, (found,) if op.outputs == 1 else found, strict=True))
+            result = apply(op, *[env.get(x._id, x) for x in inputs], **attrs)
+        return dict(zip(self.makes, (result,) if op.outputs == 1 else result, strict=True))
 
 
 class NodeStep:

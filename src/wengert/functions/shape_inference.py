@@ -46,9 +46,9 @@ def _followed(graph: Graph, known: list[Known]) -> Graph:
 def _parameter(graph: Builder, known: Known) -> Tensor:
     if isinstance(known, ShapeDtype):
         return graph.parameter(known)
-    found = graph.parameter(ShapeDtype(known.shape, dtypes.of(known)))
-    graph._contents[found._value] = known.astype(object)
-    return found
+    result = graph.parameter(ShapeDtype(known.shape, dtypes.of(known)))
+    graph._contents[result._value] = known.astype(object)
+    return result
 
 
 def _narrowed(node: Node, env: dict[int, Tensor]) -> Node:

@@ -236,8 +236,8 @@ def _method(value: Any, leaves: list[Any]) -> Any:
 
 
 def _foreign(value: Any, leaves: list[Any]) -> Any:
-    found = adopted(value)
-    return Same(value) if found is value else encode(found, leaves)
+    result = adopted(value)
+    return Same(value) if result is value else encode(result, leaves)
 
 
 def _with_type(value: Any, leaves: list[Any]) -> Any:
@@ -360,18 +360,18 @@ def rebuild(
             kind: Any = type(value)
             return kind(*new) if hasattr(value, "_fields") else kind(new)
         if isinstance(value, Mapping):
-            found = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
-            return _like(value, {k: found[k] for k in value})
+            result = {k: walk(value[k], f"{path}[{k!r}]") for k in in_order(value)}
+            return _like(value, {k: result[k] for k in value})
         if is_foreign(type(value)):
-            found = adopted(value)
-            return found if found is value else walk(found, path)
+            result = adopted(value)
+            return result if result is value else walk(result, path)
         if hasattr(type(value), "__tf_tracing_type__"):
             tracing: Any = getattr(value, "__tf_tracing_type__")(None)  # noqa: B009  # asked above
             parts = [walk(x, path) for x in tracing.to_tensors(value)]
             return tracing.from_tensors(iter(parts)) if parts else tracing.placeholder_value(None)
         if is_fields(value, type(value)):
-            found = {k: walk(v, f"{path}.{k}") for k, v in members(value).items()}
-            return _with_fields(value, found)
+            result = {k: walk(v, f"{path}.{k}") for k, v in members(value).items()}
+            return _with_fields(value, result)
         return value if other is None else other(value)
 
     try:
@@ -401,19 +401,19 @@ def _with_fields(value: Any, fields: dict[str, Any]) -> Any:
 
 def specs_in(values: Iterable[Any]) -> list[TensorSpec]:
     """What the tensors in arguments look like; parts of composites, as their specs say."""
-    found: list[TensorSpec] = []
+    results: list[TensorSpec] = []
 
     def leaf(x: Any, path: str) -> Any:
         if isinstance(x, CompositeTensor | CompositeSpec):
             spec = x if isinstance(x, CompositeSpec) else x._type_spec
-            found.extend(spec.__tf_flatten__()[1])
+            results.extend(spec.__tf_flatten__()[1])
         else:
-            found.append(spec_of(x))
+            results.append(spec_of(x))
         return x
 
     for value in values:
         rebuild(value, leaf, "", (*TENSORS, CompositeTensor, CompositeSpec))
-    return found
+    return results
 
 
 def spec_of(leaf: Tensor | np.ndarray | TensorSpec | LinkedArray) -> TensorSpec:

@@ -73,10 +73,10 @@ _PLAIN: dict[type, Callable[[Any], Any]] = {
 def unpack(data: Any, leaf: Callable[[int], Any]) -> Any:
     """The structure again, with `leaf(number)` in the place of each tensor."""
     word, *rest = data
-    found = _MAKERS.get(word)
-    if found is None:
+    cached = _MAKERS.get(word)
+    if cached is None:
         raise ValueError(f"the word {word!r} is not known here")
-    return found(rest, lambda part: unpack(part, leaf), leaf)
+    return cached(rest, lambda part: unpack(part, leaf), leaf)
 
 
 def _namedtuple(rest: list[Any], inner: Any, leaf: Any) -> Any:

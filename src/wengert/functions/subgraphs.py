@@ -53,8 +53,8 @@ def make_graph(name: str, specs: list[ShapeDtype], function: Callable[..., list[
     """A graph that stands alone: all that the function uses comes by its parameters."""
     graph = Builder(name)
     with using(State((), graph)):
-        found = function(*[graph.parameter(s) for s in specs])
-        values = [graph.value_of(x) for x in found]
+        result = function(*[graph.parameter(s) for s in specs])
+        values = [graph.value_of(x) for x in result]
     graph.seal(values)
     graph.variables = _variables(graph)
     graph.end_replays()
@@ -70,13 +70,13 @@ def _variables(graph: Builder) -> dict[int, tuple[Variable, int]]:
     What one of them assigns counts towards the variable in the gradients of this one, too.
     """
     inputs = set(graph.inputs)
-    found: dict[int, tuple[Any, int]] = {}
+    table: dict[int, tuple[Any, int]] = {}
     for again, env in graph.replays:
         for i, (variable, start) in again.variables.items():
             value = getattr(env.get(start), "_value", None)
             if value in inputs:
-                found.setdefault(i, (variable, value))
-    return found
+                table.setdefault(i, (variable, value))
+    return table
 
 
 class Closed(NamedTuple):
@@ -159,5 +159,5 @@ def _calls_python(graph: Any) -> bool:
 
 def written(graphs: list[Graph]) -> list[Variable]:
     """The variables that inner graphs give new values, lowest id first."""
-    found = {i: h.variable for g in graphs for i, h in g.held.items() if h.written}
-    return [v for _, v in sorted(found.items())]
+    table = {i: h.variable for g in graphs for i, h in g.held.items() if h.written}
+    return [v for _, v in sorted(table.items())]

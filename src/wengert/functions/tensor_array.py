@@ -246,9 +246,9 @@ class TensorArray:
 
     def _item(self, i: int) -> Tensor:
         """An element, zeros where none was written."""
-        found = self._list()[i]
-        if found is not None:
-            return found
+        result = self._list()[i]
+        if result is not None:
+            return result
         shape = self.element_shape
         if not shape.is_fully_defined():
             raise never_written(i)
@@ -263,10 +263,10 @@ class TensorArray:
         if self._eager():
             return self._dense()
         buffer = self._in_trace()
-        found = apply(STACK_ROWS, buffer, count=None, name="TensorArray.stack")
-        if self._row is not None and is_symbolic(found):
-            found.set_shape((_count(buffer), *self._row))
-        return found
+        result = apply(STACK_ROWS, buffer, count=None, name="TensorArray.stack")
+        if self._row is not None and is_symbolic(result):
+            result.set_shape((_count(buffer), *self._row))
+        return result
 
     def _dense(self) -> Tensor:
         count = len(self._list())
@@ -351,16 +351,16 @@ class TensorArray:
             piece = known.pop() if known is not None and len(known) == 1 else None
             pieces = apply(CUT_ROWS, x, cast(sizes, dtypes.int64), piece=piece)
             return self._with(pieces)
-        found, count = sizes._array.tolist(), len(self._list())
-        if sum(found) != x._array.shape[0] or min(found, default=0) < 0:
+        result, count = sizes._array.tolist(), len(self._list())
+        if sum(result) != x._array.shape[0] or min(result, default=0) < 0:
             raise invalid(
                 "TensorArray.split",
-                f"the lengths must add up to the {x._array.shape[0]} rows of `value`; got {found}",
+                f"the lengths must add up to the {x._array.shape[0]} rows of `value`; got {result}",
             )
-        if len(found) != count and not self._grows:
+        if len(result) != count and not self._grows:
             rule = f"there must be one length for each of the {count} elements"
-            raise invalid("TensorArray.split", rule, help=f"There are {len(found)}.")
-        self._list()[:] = split(x, found)
+            raise invalid("TensorArray.split", rule, help=f"There are {len(result)}.")
+        self._list()[:] = split(x, result)
         self._cleared.clear()
         return self
 

@@ -145,14 +145,14 @@ class Trace:
     def _quick_for(self, leaves: list[Any]) -> Any:
         """The lean way for these very shapes, for a trace whose sizes are open."""
         shapes = tuple([x._array.shape for x in leaves])
-        found = self._quicks.get(shapes)
-        if found is None:
-            found = fast_call.quick_open(self, shapes)
-            if found is not None:
+        cached = self._quicks.get(shapes)
+        if cached is None:
+            cached = fast_call.quick_open(self, shapes)
+            if cached is not None:
                 if len(self._quicks) >= _MOST_SHAPES:
                     self._quicks.clear()
-                self._quicks[shapes] = found
-        return found
+                self._quicks[shapes] = cached
+        return cached
 
     def _reading(
         self, inputs: list[Tensor | TensorSpec], now: list[Tensor], site: RawSite
@@ -216,8 +216,8 @@ class Trace:
         if self.flat is None:
             return put_together(self.skeleton, outs)
         kind, names, places = self.flat
-        found = [outs[k] for k in places]
-        return kind(zip(names, found, strict=True)) if kind is dict else kind(found)
+        results = [outs[k] for k in places]
+        return kind(zip(names, results, strict=True)) if kind is dict else kind(results)
 
 
 def trace(
@@ -262,10 +262,10 @@ def trace(
     graph.seal(values)
     graph.end_replays()
     checked(graph)
-    found = Trace(graph, skeleton, jit, site)
-    found.specs = known
-    found.created = list(creating or ())
-    return found
+    value = Trace(graph, skeleton, jit, site)
+    value.specs = known
+    value.created = list(creating or ())
+    return value
 
 
 def _mind_sizes(error: TypeError, specs: list[TensorSpec]) -> None:

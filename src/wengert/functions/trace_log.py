@@ -95,13 +95,13 @@ def counter(function: Any) -> Counter:
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if code is None:
         return Counter(None)
-    found = _counters.get(id(code))
-    if found is None:
+    cached = _counters.get(id(code))
+    if cached is None:
         if len(_counters) >= _COUNTERS:
             _counters.clear()
-        found = _counters[id(code)] = Counter(code)
-    found.functions += 1
-    return found
+        cached = _counters[id(code)] = Counter(code)
+    cached.functions += 1
+    return cached
 
 
 # Explains that a function is traced again and again.
@@ -110,24 +110,24 @@ TRACED_OFTEN: Hook[Callable[[Any, Note], None]] = Hook("traced_often", "wengert.
 
 def spelled(pairs: Any, named: Any) -> dict[str, Given]:
     """The arguments in words, each by its path."""
-    found: dict[str, Given] = {}
+    table: dict[str, Given] = {}
 
     def tensor(
         x: Tensor | np.ndarray | TensorSpec | LinkedArray, path: str
     ) -> Tensor | np.ndarray | TensorSpec | LinkedArray:
         dtype = getattr(x.dtype, "name", str(x.dtype))
         shape = getattr(x.shape, "_dims", x.shape)
-        found[path] = Given("tensor", describe(x), dtype, None if shape is None else tuple(shape))
+        table[path] = Given("tensor", describe(x), dtype, None if shape is None else tuple(shape))
         return x
 
     for name, value in [*pairs, *named.items()]:
-        before = len(found)
+        before = len(table)
         rebuild(value, tensor, name, other=None)
         if isinstance(value, dict | list | tuple):
-            found[f"{name} (structure)"] = Given("structure", _form(value))
-        elif len(found) == before:
-            found[name] = _plain(value)
-    return found
+            table[f"{name} (structure)"] = Given("structure", _form(value))
+        elif len(table) == before:
+            table[name] = _plain(value)
+    return table
 
 
 def _plain(value: Any) -> Given:

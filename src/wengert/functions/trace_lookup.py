@@ -53,9 +53,9 @@ class Wide:
         pattern = _pattern(pairs, named)
         if len(self.traces) >= _MOST:
             self.traces.clear()
-        found = [e for e in self.traces.get(pattern, ()) if e[1]() is not None]
-        found.append((known, weakref.ref(trace)))
-        self.traces[pattern] = sorted(found, key=lambda e: sum(map(_unknowns, e[0])))
+        results = [e for e in self.traces.get(pattern, ()) if e[1]() is not None]
+        results.append((known, weakref.ref(trace)))
+        self.traces[pattern] = sorted(results, key=lambda e: sum(map(_unknowns, e[0])))
 
     def join(self, pattern: Any, specs: list[TensorSpec]) -> list[TensorSpec]:
         """The shapes met so far as one, with unknown sizes where they differ."""
@@ -74,23 +74,23 @@ def find(function: Function, key: Any, pairs: Any, named: Any, site: RawSite | N
     store, joins = function._store, function._options.reduce_retracing
     given = Given(pairs, named)
     if given.variables:
-        found = store.shared.find(given)
-        if found is not None:
-            store.keep(key, found)
-            return found
+        result = store.shared.find(given)
+        if result is not None:
+            store.keep(key, result)
+            return result
     specs = _as_driven(specs_in([*[v for _, v in pairs], *named.values()]))
     pattern = _pattern(pairs, named) if joins or store.wide.traces else None
     if pattern is not None:
-        found = store.wide.covering(pattern, specs)
-        if found is not None:
-            store.keep(key, found)
-            return found
+        result = store.wide.covering(pattern, specs)
+        if result is not None:
+            store.keep(key, result)
+            return result
         specs = store.wide.join(pattern, specs) if joins else specs
     flat = iter(specs)
-    found = function._trace(key, pairs, named, lambda x: next(flat), site)
+    result = function._trace(key, pairs, named, lambda x: next(flat), site)
     if joins:
         store.wide.keep(pattern, specs)
-    return found
+    return result
 
 
 def _as_driven(specs: list[TensorSpec]) -> list[TensorSpec]:

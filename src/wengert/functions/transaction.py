@@ -135,7 +135,7 @@ _KEY: CacheKey[Transaction] = CacheKey("the transaction over its variables")
 
 def transaction(graph: Graph) -> Transaction:
     """The transaction of a finished graph."""
-    found = graph.cache.get(_KEY)
-    if found is None:
-        found = graph.cache[_KEY] = Transaction(graph)
-    return found
+    cached = graph.cache.get(_KEY)
+    if cached is None:
+        cached = graph.cache[_KEY] = Transaction(graph)
+    return cached

@@ -125,10 +125,10 @@ class Template:
         if any(v._id in self.others for v in variables):
             return None
         table = dict(zip(self.ids, variables, strict=True))
-        found = Trace(rebound(self.graph, table), *self.made)
-        found.specs, found.given, found.arguments = self.noted
-        found.template = self
-        return found
+        result = Trace(rebound(self.graph, table), *self.made)
+        result.specs, result.given, result.arguments = self.noted
+        result.template = self
+        return result
 
 
 def _blank(variable: Variable) -> Variable:

@@ -147,9 +147,9 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> l
     rule = vjp(graph, wanted) if any(wanted) else None
     if rule is None or not rule.active:
         return _node(graph, axes, inputs)
-    found = _node(rule.forward, axes, inputs)
+    result = _node(rule.forward, axes, inputs)
     count = len(graph.outputs)
-    outs, extra = found[:count], found[count:]
+    outs, extra = result[:count], result[count:]
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Tensor | tuple[Tensor, ...]) -> list[SymbolicTensor | None]:
@@ -233,15 +233,15 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
     graph = Builder("jacobian", None, site)
     with using(State((), graph)):
         param = graph.parameter(ShapeDtype(seeds.shape._dims, seeds.dtype))
-        found = _emit_rows(tape, target, param, sources)
-        values = [graph.value_of(g) for g in found if g is not None]
+        result = _emit_rows(tape, target, param, sources)
+        values = [graph.value_of(g) for g in result if g is not None]
     graph.seal(values)
     graph.end_replays()
     graph.cache[engine_choice.TRANSIENT] = True
     captured = [source for source, _ in graph.captures.values()]
     inputs = [seeds, *captured, *[h.variable for h in graph.read_variables()]]
     outs = iter(call(graph, inputs, execute.run_tensors(None, site), site))
-    return [None if g is None else next(outs) for g in found]
+    return [None if g is None else next(outs) for g in result]
 
 
 def _emit_rows(
@@ -251,8 +251,8 @@ def _emit_rows(
     shape = here.specs[here.value_of(seeds)].shape
 
     def row(seed: SymbolicTensor) -> list[SymbolicTensor] | list[Tensor | None]:
-        found = tape._differentiate([target], [seed], sources, release=False)
-        return [None if g is None else gradient_values.dense(g) for g in found]
+        result = tape._differentiate([target], [seed], sources, release=False)
+        return [None if g is None else gradient_values.dense(g) for g in result]
 
     inner = trace_inner("row", row, [ShapeDtype(shape[1:], seeds.dtype)])
     closed = close([inner.graph], [])

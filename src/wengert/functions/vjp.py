@@ -95,10 +95,10 @@ def vjp(
     """
     kept = graph.cache.setdefault(VJPS, {})
     key = (wanted, again, tells, zeros, sparse)
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = _build(graph, wanted, again, tells, zeros, sparse)
-    return found
+    cached = kept.get(key)
+    if cached is None:
+        cached = kept[key] = _build(graph, wanted, again, tells, zeros, sparse)
+    return cached
 
 
 @restoring
@@ -156,11 +156,11 @@ def _build(
             for k, g in zip(which, grads or [None] * len(which), strict=True)
         ]
     joint.end_replays()
-    found = tuple(k for k, g in zip(which, grads, strict=False) if g is not None)
+    result = tuple(k for k, g in zip(which, grads, strict=False) if g is not None)
     given = dict(zip(which, grads, strict=False))
-    rows = frozenset(k for k in found if sparse and isinstance(given[k], IndexedSlices))
+    rows = frozenset(k for k in result if sparse and isinstance(given[k], IndexedSlices))
     with using(State((), joint)):
-        values = [joint.value_of(x) for k in found for x in _parts(given[k], k in rows)]
+        values = [joint.value_of(x) for k in result for x in _parts(given[k], k in rows)]
     ends = [joint.value_of(o) for o in outs]
     joint.settle_captures()
     joint.variables = {i: (v, starts[i]._value) for i, v in variables.items()}
@@ -168,7 +168,7 @@ def _build(
     more = _lifted(joint, len(params))
     assert not joint.captures, f"{joint.name} must not use anything from outside"
     assert not joint.held, f"{joint.name} must not use variables"
-    rule = _cut(graph, joint, len(params), more, ends, values, active, found, again, tells)
+    rule = _cut(graph, joint, len(params), more, ends, values, active, result, again, tells)
     return rule._replace(sparse=rows)
 
 
@@ -297,7 +297,7 @@ def _late(nodes: list[Node], start: set[int]) -> set[int]:
 
 def _sizes(joint: Graph, nodes: list[Node], made: set[int]) -> list[Node]:
     """Nodes that work out numbers anew which depend on sizes alone: to XLA they stay known."""
-    found = []
+    results = []
     for value in dict.fromkeys(v for n in nodes for v in n.inputs if v not in made):
         content = joint.content(value)
         if content is None or content.ndim > 1:
@@ -308,8 +308,8 @@ def _sizes(joint: Graph, nodes: list[Node], made: set[int]) -> list[Node]:
                 "value": dims.moved(number, lambda d: Dim(d.kind, None, *d.args[1:])),
                 "dtype": joint.specs[value].dtype,
             }
-            found.append(Node(NUMBER, (), (value,), attrs, joint.site_of(value)))
-    return found
+            results.append(Node(NUMBER, (), (value,), attrs, joint.site_of(value)))
+    return results
 
 
 def _by_extent(joint: Graph, nodes: list[Node], whole: set[int]) -> tuple[list[Node], list[Node]]:
@@ -337,16 +337,16 @@ QUIET: CacheKey[Graph] = CacheKey("the graph without effects")
 
 def quiet(graph: Graph) -> Graph:
     """A graph without what has only effects: for computing once more what was computed before."""
-    found = graph.cache.get(QUIET)
-    if found is None:
+    cached = graph.cache.get(QUIET)
+    if cached is None:
         nodes = [n for n in graph.nodes if n.outputs or not n.op.effect]
         nodes, outputs = _quieted(nodes, graph.outputs)
-        found = graph
+        cached = graph
         if nodes != graph.nodes:
-            found = graph.copy()
-            found.nodes, found.outputs = nodes, outputs
-        graph.cache[QUIET] = found
-    return found
+            cached = graph.copy()
+            cached.nodes, cached.outputs = nodes, outputs
+        graph.cache[QUIET] = cached
+    return cached
 
 
 def _quieted(nodes: list[Node], outputs: list[int]) -> tuple[list[Node], list[int]]:
@@ -383,27 +383,27 @@ def _quiet_attr(attr: int | tuple[int | Graph, ...] | Graph | None) -> Any:
 
 def _needed_nodes(nodes: list[Node], values: list[int]) -> list[Node]:
     needed = set(values)
-    found = []
+    results = []
     for node in reversed(nodes):
         if not needed.isdisjoint(node.outputs):
             needed.update(node.reads())
-            found.append(node)
-    found.reverse()
-    return found
+            results.append(node)
+    results.reverse()
+    return results
 
 
 def _needed(nodes: list[Node], values: list[int], effects: bool, avoid: set[int]) -> set[int]:
     """The nodes (by identity) that values need, and all effects that do not depend on `avoid`."""
     late = _late(nodes, avoid)
     needed = set(values)
-    found: set[int] = set()
+    names: set[int] = set()
     for node in reversed(nodes):
         wanted = not needed.isdisjoint(node.outputs)
         early = late.isdisjoint(node.outputs) and late.isdisjoint(node.reads())
         if wanted or (effects and early and has_effects(node)):
             needed.update(node.reads())
-            found.add(id(node))
-    return found
+            names.add(id(node))
+    return names
 
 
 def _part(

@@ -101,10 +101,10 @@ def _python_loop(cond: Any, body: Any, loop_vars: Any, most: Tensor | None) -> A
     single = len(loop_vars) == 1
     left = None if most is None else int(most)
     while (left is None or left > 0) and bool(_with(cond, state)):
-        found = _with(body, state)
-        state = _like(loop_vars, found, single)
-        if isinstance(found, list | tuple):
-            state = nest.pack_sequence_as(found, nest.flatten(state))
+        result = _with(body, state)
+        state = _like(loop_vars, result, single)
+        if isinstance(result, list | tuple):
+            state = nest.pack_sequence_as(result, nest.flatten(state))
         left = None if left is None else left - 1
     return nest.map_structure(_as_tensor, state)
 
@@ -170,10 +170,10 @@ def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Te
     inputs = [*starts, *[snapshot(here, v) for v in changed], *closed.tensors]
     loop = Loop(test, step, len(starts) + len(changed), len(closed.tensors), 0)
     count = wrap(np.asarray(OPEN, np.int32)) if most is None else most
-    found = emit_loop(loop, count, wrap(np.zeros((), np.int32)), inputs)
-    for variable, new in zip(changed, found.states[len(starts) :], strict=True):
+    result = emit_loop(loop, count, wrap(np.zeros((), np.int32)), inputs)
+    for variable, new in zip(changed, result.states[len(starts) :], strict=True):
         variable.assign(new)
-    return put_together(skeleton, found.states[: len(starts)])
+    return put_together(skeleton, result.states[: len(starts)])
 
 
 def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[ShapeDtype]:

@@ -72,9 +72,9 @@ class Builder(Graph):
         key: Any = None
         if array.size <= 16 and array.dtype.kind != "O":
             key = (array.dtype.num, array.shape, array.tobytes())
-            found = self._constants.get(key)
-            if found is not None:
-                return found
+            cached = self._constants.get(key)
+            if cached is not None:
+                return cached
         value = new_id()
         self.constants[value] = array
         self.specs[value] = ShapeDtype(array.shape, dtypes.of(array))
@@ -97,12 +97,12 @@ class Builder(Graph):
         inexact = x._id and x._array.dtype.num in dtypes.INEXACT
         made_here = x._id == 0 or (x._id > self.begin and not self.follows(x))
         if made_here or (not inexact and x._array.size <= SMALL):
-            found = self._constants.get(x._id) if x._id else None
-            if found is None:
-                found = self._own_constant(x) if inexact else self.constant(x._array)
+            cached = self._constants.get(x._id) if x._id else None
+            if cached is None:
+                cached = self._own_constant(x) if inexact else self.constant(x._array)
                 if x._id:
-                    self._constants[x._id] = found
-            return found
+                    self._constants[x._id] = cached
+            return cached
         return self.capture(("tensor", x._id), x, ShapeDtype(x._array.shape, x.dtype), x._site)
 
     def _own_constant(self, x: Tensor) -> int:
@@ -125,18 +125,18 @@ class Builder(Graph):
         site: RawSite | None,
     ) -> int:
         """The input that stands for something from outside; one for each key."""
-        found = self.captures.get(key)
-        if found is None:
-            found = self.captures[key] = (source, self.add_input(spec, site))
-        return found[1]
+        cached = self.captures.get(key)
+        if cached is None:
+            cached = self.captures[key] = (source, self.add_input(spec, site))
+        return cached[1]
 
     def import_value(self, graph: Graph, value: int, number: int | None = None) -> int:
         """A value of an enclosing graph as an input of this one."""
         if graph is self:
             return value
-        found = replayed(self, graph, value)
-        if found is not None:
-            return self.value_of(found)
+        result = replayed(self, graph, value)
+        if result is not None:
+            return self.value_of(result)
         if value in graph.constants:
             return self.constant(graph.constants[value])
         if not self.is_inside(graph):
@@ -151,8 +151,8 @@ class Builder(Graph):
         """A tensor as it is known here: what it became, if its graph was run again in this one."""
         if type(x) is not SymbolicTensor or x._graph is self:
             return x
-        found = replayed(self, x._graph, x._value)
-        return x if found is None else found
+        result = replayed(self, x._graph, x._value)
+        return x if result is None else result
 
     def root(self) -> Builder:
         """The outermost graph that this one is being built in."""
@@ -183,12 +183,12 @@ class Builder(Graph):
 
     def hold(self, variable: Variable) -> Held:
         """The record of a variable in this graph."""
-        found = self.held.get(variable._id)
-        if found is None:
-            found = self.held[variable._id] = Held(variable)
-        elif type(found.variable) is Alias and type(variable) is not Alias:
-            found.variable = variable  # it is known by itself too
-        return found
+        cached = self.held.get(variable._id)
+        if cached is None:
+            cached = self.held[variable._id] = Held(variable)
+        elif type(cached.variable) is Alias and type(variable) is not Alias:
+            cached.variable = variable  # it is known by itself too
+        return cached
 
     def read(self, variable: Variable) -> int:
         """The present value of a variable."""
@@ -243,11 +243,11 @@ class Builder(Graph):
             assert state is not None, "a graph is built under a state"
             site = state.site or find(_frame(2))
             with using(State(state.listeners, None, site)):
-                found = apply(op, *inputs, **attrs)
+                result = apply(op, *inputs, **attrs)
             if differentiable(inputs):
-                outs = (found,) if op.outputs == 1 else tuple(found)
+                outs = (result,) if op.outputs == 1 else tuple(result)
                 self.folded.append(Folded(op, inputs, outs, attrs, site))
-            return found
+            return result
         if state is not None and state.listeners:
             inputs = tuple([self.own(x) for x in inputs])
         values = tuple(
@@ -264,9 +264,9 @@ class Builder(Graph):
                     attrs = self.localised(attrs)
                     given = {k: dims.opened(v) for k, v in attrs.items()}
                     break
-        found = op.infer(*specs, **given)
-        if op.fill is not None and (shapes.size(found.shape) or SMALL + 1) <= SMALL:
-            return wrap(np.full(found.shape, op.fill, found.dtype.np), find(_frame(2)))
+        result = op.infer(*specs, **given)
+        if op.fill is not None and (shapes.size(result.shape) or SMALL + 1) <= SMALL:
+            return wrap(np.full(result.shape, op.fill, result.dtype.np), find(_frame(2)))
         if state is None or state.site is None:
             frame = _frame(2)
             code = frame.f_code
@@ -274,7 +274,7 @@ class Builder(Graph):
         else:
             site = state.site
         single = op.outputs == 1
-        made = (found,) if single else tuple(found)
+        made = (result,) if single else tuple(result)
         outs = []
         for spec in made:
             out = symbolic(self, spec, site)
@@ -284,7 +284,7 @@ class Builder(Graph):
         node = Node(op, values, tuple([o._value for o in outs]), attrs, site)
         self.nodes.append(node)
         if single:
-            known = self._note(op, node, found)
+            known = self._note(op, node, result)
             if known is not None:
                 return known
         if state is not None:

@@ -14,10 +14,10 @@ FINGERPRINT: CacheKey[_Key] = CacheKey("fingerprint")
 
 def fingerprint(graph: Graph) -> _Key:
     """A hashable key of operations, attributes, constants and how values flow."""
-    found = graph.cache.get(FINGERPRINT)
-    if found is None:
-        found = graph.cache[FINGERPRINT] = _Key(_describe(optimised(graph)))
-    return found
+    cached = graph.cache.get(FINGERPRINT)
+    if cached is None:
+        cached = graph.cache[FINGERPRINT] = _Key(_describe(optimised(graph)))
+    return cached
 
 
 class _Key:

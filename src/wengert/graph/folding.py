@@ -53,9 +53,9 @@ def is_small(graph: Builder, op: Op, inputs: tuple[Tensor, ...], attrs: dict[str
     """
     if any(x._array.size > SMALL for x in inputs) or any(map(dims.is_open, attrs.values())):
         return False
-    found = op.infer(*[ShapeDtype(x._array.shape, x.dtype) for x in inputs], **attrs)
+    result = op.infer(*[ShapeDtype(x._array.shape, x.dtype) for x in inputs], **attrs)
     outer = any(x._id <= graph.begin and differentiable((x,)) for x in inputs)
-    for spec in (found,) if op.outputs == 1 else found:
+    for spec in (result,) if op.outputs == 1 else result:
         count = shapes.size(spec.shape)
         if count is not None and count > SMALL:
             return False

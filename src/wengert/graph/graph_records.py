@@ -41,8 +41,8 @@ class Node:
         """All values the node needs, those in its attributes too."""
         if not self.open:
             return self.inputs
-        found = [leaf.args[1] for a in self.attrs.values() for leaf in dims.leaves(a)]
-        return (*self.inputs, *dict.fromkeys(found))
+        results = [leaf.args[1] for a in self.attrs.values() for leaf in dims.leaves(a)]
+        return (*self.inputs, *dict.fromkeys(results))
 
 
 class Held:
@@ -74,9 +74,9 @@ class Outer:
 
     def tensor(self) -> Tensor:
         """The value as a tensor of its own graph, under the id that tapes know it by."""
-        found = self.graph.tensor(self.value)
-        found._id = self.number
-        return found
+        result = self.graph.tensor(self.value)
+        result._id = self.number
+        return result
 
 
 class Draw:

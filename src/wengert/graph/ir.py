@@ -99,25 +99,25 @@ class Graph:
 
     def sizes(self, value: int) -> tuple[Any, ...] | None:
         """The shape of a value with a `Dim` for each unknown size; `None` for unknown rank."""
-        found = self._sizes.get(value)
-        if found is None:
+        cached = self._sizes.get(value)
+        if cached is None:
             shape = self.specs[value].shape
             if shape is None or None not in shape:
                 return shape
-            found = tuple(
+            cached = tuple(
                 [Dim("size", self, value, i) if d is None else d for i, d in enumerate(shape)]
             )
-            self._sizes[value] = found
-        return found
+            self._sizes[value] = cached
+        return cached
 
     def content(self, value: int) -> np.ndarray | None:
         """The elements of a small integer value as numbers and `Dim`s, where they are known."""
-        found = self._contents.get(value)
-        if found is None and value in self.constants:
+        cached = self._contents.get(value)
+        if cached is None and value in self.constants:
             array = self.constants[value]
             if array.dtype.num in CONTENT_TYPES and array.size <= 64:
-                found = array.astype(object)
-        return found
+                cached = array.astype(object)
+        return cached
 
     def narrow(self, value: int, shape: tuple[int | None, ...]) -> None:
         """Adds what is known about the shape of a value."""
@@ -157,11 +157,11 @@ class Graph:
 
     def label(self, value: int) -> str:
         """A name for a value, for people."""
-        found = self.labels.get(value)
-        if found is None:
+        cached = self.labels.get(value)
+        if cached is None:
             node = self.maker(value)
-            found = f"{node.op.name}_{value}" if node is not None else f"v{value}"
-        return found
+            cached = f"{node.op.name}_{value}" if node is not None else f"v{value}"
+        return cached
 
     def walk(self) -> Iterator[Node]:
         """All nodes, also those of graphs inside nodes."""

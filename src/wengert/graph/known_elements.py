@@ -57,9 +57,9 @@ def _of_sizes(graph: Builder, node: Any) -> np.ndarray | None:
 
 
 def _objects(value: int | tuple[int | Dim, ...] | Dim) -> np.ndarray:
-    found = np.empty(len(value) if type(value) is tuple else (), object)
-    found[()] = value
-    return found
+    array = np.empty(len(value) if type(value) is tuple else (), object)
+    array[()] = value
+    return array
 
 
 def _elements(graph: Any, value: int) -> np.ndarray | None:
@@ -68,10 +68,10 @@ def _elements(graph: Any, value: int) -> np.ndarray | None:
     count = size(spec.shape)
     if count is None or count > _MOST:
         return None
-    found = np.empty(count, object)
+    array = np.empty(count, object)
     for k in range(count):
-        found[k] = Dim("element", graph, value, k)
-    return found.reshape(spec.shape)
+        array[k] = Dim("element", graph, value, k)
+    return array.reshape(spec.shape)
 
 
 # The rules that operations name in their paragraphs: functions of the graph and the node.
@@ -95,10 +95,10 @@ def _rule(compute: Callable[..., Any], in_part: bool = False) -> Rule:
         if any(c is None for c in given):
             return None
         try:
-            found = np.asarray(compute(node, *given), object)
+            array = np.asarray(compute(node, *given), object)
         except failures():  # a kernel that does not take objects, or a size that decides
             return None
-        return _plain_numbers(found) if found.shape == shape else None
+        return _plain_numbers(array) if array.shape == shape else None
 
     return rule
 

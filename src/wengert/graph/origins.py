@@ -29,9 +29,9 @@ def replayed(here: Builder, graph: Graph, value: int) -> Tensor | None:
                 return env[value]
             for older, table in source.origins:
                 if older is graph.origin and value in table:
-                    found = carried({value: table[value]}, env)
-                    if found:
-                        return found[value]
+                    result = carried({value: table[value]}, env)
+                    if result:
+                        return result[value]
         place = place.parent
     return None
 
@@ -65,23 +65,23 @@ def settled(env: dict[int, Tensor], graph: Builder) -> dict[int, Tensor | int]:
 
     Tensors of enclosing graphs become inputs where there are rules that may close over them.
     """
-    found: dict[int, Any] = {}
+    table: dict[int, Any] = {}
     for v, x in env.items():
         if type(x) is Tensor:
-            found[v] = x
+            table[v] = x
         elif not isinstance(x, SymbolicTensor):
             continue
         elif x._graph is graph or (graph.seen and graph.is_inside(x._graph)):
-            found[v] = graph.value_of(x)
-    return found
+            table[v] = graph.value_of(x)
+    return table
 
 
 def carried(table: dict[int, Any], env: dict[int, Any]) -> dict[int, Any]:
     """What the values in a table became where their graph was run again."""
-    found: dict[int, Any] = {}
+    mapping: dict[int, Any] = {}
     for v, w in table.items():
         if type(w) is Tensor:
-            found[v] = w
+            mapping[v] = w
         elif w in env:
-            found[v] = env[w]
-    return found
+            mapping[v] = env[w]
+    return mapping

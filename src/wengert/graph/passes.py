@@ -39,15 +39,15 @@ def optimised(graph: Graph) -> Graph:
     The graph as traced is kept beside it: gradients are taken of that one, where `stop_gradient`
     and the like still stand.
     """
-    found = graph.cache.get(OPTIMISED)
-    if found is None:
-        found = graph.copy()
-        simplify(found)
-        fuse(found)
-        prune(found)
-        checked(found)
-        graph.cache[OPTIMISED] = needs_no_passes(found)
-    return found
+    cached = graph.cache.get(OPTIMISED)
+    if cached is None:
+        cached = graph.copy()
+        simplify(cached)
+        fuse(cached)
+        prune(cached)
+        checked(cached)
+        graph.cache[OPTIMISED] = needs_no_passes(cached)
+    return cached
 
 
 def rewritten(node: Node, table: dict[int, int]) -> Node:
@@ -129,9 +129,9 @@ def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]
     for one, other in ((y, x), (x, y)):
         if one in alone and one != other and uses[one] == 1:
             maker = alone[one]
-            found = FUSED[maker.op](graph, node, other, maker)
-            if found is not None:
-                return found
+            result = FUSED[maker.op](graph, node, other, maker)
+            if result is not None:
+                return result
     return node
 
 

@@ -58,8 +58,10 @@ def _check_specs(graph: Graph, node: Node, where: str) -> None:
     given = [graph.specs[v] for v in node.inputs]
     attrs = {k: dims.opened(a) for k, a in node.attrs.items()} if node.open else node.attrs
     with using(State()):
-        found: Any = node.op.infer(*given, **attrs)
-    for spec, value in zip((found,) if node.op.outputs == 1 else found, node.outputs, strict=True):
+        result: Any = node.op.infer(*given, **attrs)
+    for spec, value in zip(
+        (result,) if node.op.outputs == 1 else result, node.outputs, strict=True
+    ):
         noted = graph.specs[value]
         assert spec.dtype is noted.dtype, (
             f"{where}: dtype {spec.dtype.name}, not {noted.dtype.name}"

@@ -45,12 +45,14 @@ class Columns:
             raise at_site(ValueError(f"{name}: `field_delim` is one character; got {delimiter!r}."))
         self.form: dict[str, Any] = {"delimiter": delimiter, "strict": True}
         self.form["quoting"] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-        found = [_default(name, i, value) for i, value in enumerate(defaults)]
-        self.dtypes = [dtype for dtype, _ in found]
-        self.defaults = [default for _, default in found]
+        results = [_default(name, i, value) for i, value in enumerate(defaults)]
+        self.dtypes = [dtype for dtype, _ in results]
+        self.defaults = [default for _, default in results]
         self.chosen = None if chosen is None else _columns(name, chosen)
-        if self.chosen is not None and len(self.chosen) != len(found):
-            words = f"{len(self.chosen)} columns are selected, but there are {len(found)} defaults"
+        if self.chosen is not None and len(self.chosen) != len(results):
+            words = (
+                f"{len(self.chosen)} columns are selected, but there are {len(results)} defaults"
+            )
             raise at_site(ValueError(f"{name}: {words}."))
 
     def __repr__(self) -> str:
@@ -102,10 +104,10 @@ def _columns(name: str, chosen: Any) -> list[int]:
     if isinstance(chosen, str | bytes) or not hasattr(chosen, "__iter__"):
         words = f"{name}: `select_cols` must be a list of columns; got {describe(chosen)}."
         raise at_site(TypeError(words))
-    found = [static_int_or(name, c, "select_cols", 0) for c in chosen]
-    if min(found, default=0) < 0:
-        raise at_site(ValueError(f"{name}: `select_cols` counts from 0; got {min(found)}."))
-    return found
+    results = [static_int_or(name, c, "select_cols", 0) for c in chosen]
+    if min(results, default=0) < 0:
+        raise at_site(ValueError(f"{name}: `select_cols` counts from 0; got {min(results)}."))
+    return results
 
 
 def _default(name: str, column: int, given: Any) -> tuple[DType, bytes | np.generic | None]:

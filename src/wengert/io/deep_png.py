@@ -29,15 +29,15 @@ def read(data: bytes, channels: int, Image: Any) -> np.ndarray:
     wanted = channels or own
     colors, alpha = (pixels[..., :-1], pixels[..., -1:]) if own in (2, 4) else (pixels, None)
     if wanted < 3 and own > 2:
-        found = _gray(colors)
+        result = _gray(colors)
     else:
-        found = np.repeat(colors, 3, -1) if wanted > 2 and own < 3 else colors
+        result = np.repeat(colors, 3, -1) if wanted > 2 and own < 3 else colors
     if wanted in (1, 3):
-        return found
+        return result
     if alpha is None:
         seen = np.ones(colors.shape[:2], bool) if clear is None else (colors != clear).any(-1)
         alpha = seen[..., None] * np.uint16(65535)
-    return np.concatenate([found, alpha], -1)
+    return np.concatenate([result, alpha], -1)
 
 
 def _stored(data: bytes, Image: Any) -> tuple[np.ndarray, Any]:

@@ -60,16 +60,16 @@ class _Int64s:
 
     def __new__(cls, value: Any) -> int:
         try:
-            found = value.__index__()
+            result = value.__index__()
         except (AttributeError, TypeError) as error:
             if type(value).__name__ in ("bool_", "bool"):
                 return int(value)
             help = "Round floats first, or use a FloatList."
             words = f"Int64List: a value is a whole number; got {describe(value)}. {help}"
             raise at_site(TypeError(words)) from error
-        if not -(1 << 63) <= found < 1 << 63:
-            raise at_site(ValueError(f"Int64List: a value has 64 bits; got {found}."))
-        return found
+        if not -(1 << 63) <= result < 1 << 63:
+            raise at_site(ValueError(f"Int64List: a value has 64 bits; got {result}."))
+        return result
 
     @staticmethod
     def write(number: int, held: list[int]) -> bytes:

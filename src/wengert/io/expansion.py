@@ -32,13 +32,13 @@ class _Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        found = self._next(len(buffer))
-        buffer[: len(found)] = found
-        return len(found)
+        result = self._next(len(buffer))
+        buffer[: len(result)] = result
+        return len(result)
 
     def _next(self, count: int) -> bytes:
-        found = b""
-        while not found:
+        result = b""
+        while not result:
             if self._coder.eof and not self._next_member():
                 return b""
             if not self._input:
@@ -46,11 +46,11 @@ class _Stream(io.RawIOBase):
             if not self._input and self._empty:
                 return b""
             ended, self._empty = not self._input, False
-            found = self._coder.decompress(self._input, count)
+            result = self._coder.decompress(self._input, count)
             self._input = self._coder.unconsumed_tail
-            if ended and not found and not self._coder.eof:
+            if ended and not result and not self._coder.eof:
                 raise zlib.error("the stream is cut")
-        return found
+        return result
 
     def _next_member(self) -> bool:
         """Whether another GZIP member follows; zeros may pad a file."""

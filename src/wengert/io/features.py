@@ -107,17 +107,17 @@ _KIND: dict[type, str] = {
 
 def _default(name: str, key: str, value: float | list[int], to: Expected) -> np.ndarray:
     if to.dtype is dtypes.string:
-        found = np.asarray(value, object)
-        found = np.vectorize(lambda t: t.encode() if isinstance(t, str) else t, [object])(found)
+        result = np.asarray(value, object)
+        result = np.vectorize(lambda t: t.encode() if isinstance(t, str) else t, [object])(result)
     else:
-        found = np.asarray(value).astype(to.dtype.np)
+        result = np.asarray(value).astype(to.dtype.np)
     try:
-        wide = found if to.kind == "rows" else np.broadcast_to(found, to.shape)
-        if found.size not in (1, wide.size):
+        wide = result if to.kind == "rows" else np.broadcast_to(result, to.shape)
+        if result.size not in (1, wide.size):
             raise ValueError
     except ValueError:
         words = f"its default must be one value or have shape {list(to.shape)}"
-        raise _wrong(name, key, f"{words}; got shape {list(found.shape)}") from None
+        raise _wrong(name, key, f"{words}; got shape {list(result.shape)}") from None
     return wide
 
 
@@ -126,14 +126,14 @@ def expected(name: str, features: Any, sequence: bool = False) -> list[Expected]
     if not isinstance(features, dict) or not features:
         words = f"{name}: `features` must be a dict of features, and not empty"
         raise at_site(ValueError(f"{words}; got {describe(features)}."))
-    found = []
+    results = []
     for key in sorted(features):
         if type(features[key]) not in _KIND:
             known = ", ".join(kind.__name__ for kind in _KIND)
             raise _wrong(name, key, f"it must be one of {known}; got {describe(features[key])}")
-        found.append(Expected(name, key, features[key], sequence))
+        results.append(Expected(name, key, features[key], sequence))
     order = {"sparse": 0, "pairs": 0, "dense": 1, "rows": 1, "ragged": 2}
-    return sorted(found, key=lambda one: order[one.kind])
+    return sorted(results, key=lambda one: order[one.kind])
 
 
 def _wrong(name: str, key: str, words: str, kind: type[Exception] = ValueError) -> Exception:

@@ -51,18 +51,18 @@ def listdir(path: Any) -> list[str]:
 def glob(pattern: list[str] | str) -> list[str]:
     """The paths that match a pattern with `*`, `?` and `[...]`, or one of several patterns."""
     patterns = pattern if isinstance(pattern, list | tuple) else [pattern]
-    found: list[str] = []
+    results: list[str] = []
     for one in patterns:
-        found += sorted(_glob.glob(local("glob", one), include_hidden=True))
-    return found
+        results += sorted(_glob.glob(local("glob", one), include_hidden=True))
+    return results
 
 
 def stat(path: Any) -> FileStatistics:
     """The length, time and kind of a file."""
     where = local("stat", path)
     with reporting("stat", where):
-        found = os.stat(where)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(where))
+        status = os.stat(where)
+    return FileStatistics(status.st_size, status.st_mtime_ns, os.path.isdir(where))
 
 
 def walk(

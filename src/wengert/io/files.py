@@ -28,8 +28,8 @@ _STRING = dtypes.nums("s")
 def _single(name: str, what: str, x: np.ndarray) -> bytes:
     if x.ndim:
         raise invalid(name, f"`{what}` must be one string", ShapeDtype(x.shape, dtypes.string))
-    found: Any = x[()]
-    return found
+    result: Any = x[()]
+    return result
 
 
 def _read(filename: np.ndarray) -> np.ndarray:
@@ -90,11 +90,11 @@ def _match(pattern: np.ndarray) -> np.ndarray:
     if pattern.ndim > 1:
         given = ShapeDtype(pattern.shape, dtypes.string)
         raise invalid("matching_files", "`pattern` must be one string or a list", given)
-    found: list[str] = []
+    results: list[str] = []
     for one in pattern.reshape(-1):
-        found += glob.glob(local("matching_files", one), include_hidden=True)
-    out = np.empty(len(found), object)
-    out[:] = [os.fsencode(path) for path in sorted(found)]
+        results += glob.glob(local("matching_files", one), include_hidden=True)
+    out = np.empty(len(results), object)
+    out[:] = [os.fsencode(path) for path in sorted(results)]
     return out
 
 

@@ -49,8 +49,8 @@ def _single(name: str, x: np.ndarray) -> bytes:
         raise invalid(
             name, "`contents` must be one string", ShapeDtype(x.shape, dtypes.string), help=help
         )
-    found: Any = x[()]
-    return found
+    result: Any = x[()]
+    return result
 
 
 def _decode(
@@ -97,8 +97,8 @@ def _pixels(picture: Any, channels: int) -> np.ndarray:
     mode = _MODES.get(channels) or _own_mode(picture)
     if mode == "L" and picture.format == "PNG" and picture.mode in ("RGB", "RGBA"):
         return _gray(np.asarray(picture))
-    found = np.asarray(picture if picture.mode == mode else picture.convert(mode))
-    return found[..., None] if found.ndim == 2 else found
+    array = np.asarray(picture if picture.mode == mode else picture.convert(mode))
+    return array[..., None] if array.ndim == 2 else array
 
 
 def _gray(pixels: np.ndarray) -> np.ndarray:
@@ -214,10 +214,10 @@ def decode_and_crop_jpeg(
         raise invalid_dtype("decode_and_crop_jpeg", "`crop_window` has whole numbers", window)
     if not window.shape.is_compatible_with([4]):
         raise invalid("decode_and_crop_jpeg", "`crop_window` has four numbers", window)
-    found = apply(CROP, decode_jpeg(contents, channels, *args, **kwargs), of_length(window, 4))
+    result = apply(CROP, decode_jpeg(contents, channels, *args, **kwargs), of_length(window, 4))
     if not is_symbolic(window):
-        found.set_shape([*window.numpy().tolist()[2:], None])
-    return found
+        result.set_shape([*window.numpy().tolist()[2:], None])
+    return result
 
 
 def decode_gif(contents: Any, name: str | None = None) -> Any:
@@ -257,8 +257,8 @@ def decode_image(
     half = kind.is_floating and kind.size == 2
     kept = kind if kind in allowed else dtypes.float32 if half else dtypes.uint16
     animated = bool(expand_animations)
-    found = _decoded("decode_image", contents, _ANY, channels, kept, animated, allowed=allowed)
-    return found if kept is kind else convert_image_dtype(found, kind)
+    result = _decoded("decode_image", contents, _ANY, channels, kept, animated, allowed=allowed)
+    return result if kept is kind else convert_image_dtype(result, kind)
 
 
 def _encode(
@@ -361,11 +361,11 @@ def _density(unit: Any, across: Any, down: Any) -> tuple[int, int]:
     chosen = static_str(name, unit, "density_unit", "in")
     if chosen not in factor:
         raise invalid(name, f"`density_unit` must be 'in' or 'cm'; got {chosen!r}")
-    found = (
+    result = (
         static_int_or(name, across, "x_density", 300),
         static_int_or(name, down, "y_density", 300),
     )
-    return round(found[0] * factor[chosen]), round(found[1] * factor[chosen])
+    return round(result[0] * factor[chosen]), round(result[1] * factor[chosen])
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Any:

@@ -52,8 +52,8 @@ def adjust_jpeg_quality(
         raise invalid("adjust_jpeg_quality", f"{rule}; got {dct_method!r}")
     x = operand(image)
     pixels = convert_image_dtype(x, dtypes.uint8, saturate=True)
-    found = apply(JPEG_QUALITY, pixels, operand(jpeg_quality, dtypes.int32))
-    return convert_image_dtype(found, x.dtype, saturate=True)
+    result = apply(JPEG_QUALITY, pixels, operand(jpeg_quality, dtypes.int32))
+    return convert_image_dtype(result, x.dtype, saturate=True)
 
 
 def _check(name: str, low: Any, high: Any) -> None:

@@ -43,7 +43,7 @@ class Wanted:
 
 def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
     """The kind and the values of a feature."""
-    found: Values | None = None
+    result: Values | None = None
     for number, content in protobuf_wire.parts(data):
         if number in _READ:
             name, read = _READ[number]
@@ -51,18 +51,18 @@ def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
             for inner, kind, part in protobuf_wire.fields(content):
                 if inner == 1:
                     values += read(kind, part)
-            found = (name, values)
-    return found
+            result = (name, values)
+    return result
 
 
 def entries_of(data: bytes) -> dict[str, bytes]:
     """The parts of a map by name, as bytes."""
-    found = {}
+    table = {}
     for number, entry in protobuf_wire.parts(data):
         if number == 1:
             parts = dict(protobuf_wire.parts(entry))
-            found[bytes(parts.get(1, b"")).decode()] = parts.get(2, b"")
-    return found
+            table[bytes(parts.get(1, b"")).decode()] = parts.get(2, b"")
+    return table
 
 
 def _example(name: str, data: bytes) -> dict[str, bytes]:
@@ -85,18 +85,18 @@ def values_of(
     """The values of a feature; `None` where the example does not have it."""
     data = example.get(key)
     try:
-        found = None if data is None else _feature(data)
+        result = None if data is None else _feature(data)
     except protobuf_wire.DecodeError as error:
         raise no_example(name, data, error) from error
-    if found is None:
+    if result is None:
         return None
-    if found[0] != KINDS[one.dtype]:
+    if result[0] != KINDS[one.dtype]:
         kinds = {v: k.name for k, v in KINDS.items()}
         raise invalid(
-            name, f"feature {key!r} holds {kinds[found[0]]} values, but {one.dtype.name} is "
+            name, f"feature {key!r} holds {kinds[result[0]]} values, but {one.dtype.name} is "
             "asked for", help="Ask for the dtype in which it was written.",
         )  # fmt: skip
-    return found[1]
+    return result[1]
 
 
 def array_of(values: list[bytes | float] | list[float], dtype: dtypes.DType) -> np.ndarray:
@@ -170,7 +170,7 @@ def _pairs(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[
     given = one.given
     keys = [given.index_key] if isinstance(given.index_key, str) else list(given.index_key)
     sizes = [int(s) for s in np.reshape(given.size, -1)]
-    found: list[tuple[list[int], Any]] = []
+    results: list[tuple[list[int], Any]] = []
     index = Expected(name, one.key, type(given)(keys, "", dtypes.int64, sizes), False)
     for i, example in enumerate(examples):
         values = values_of(name, example, one, given.value_key) or []
@@ -180,12 +180,12 @@ def _pairs(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[
             counts = f"{[len(c) for c in columns]} indices for {len(values)} values"
             raise invalid(name, f"{rule}; got {counts}")
         entries = [([i, *at], v) for *at, v in zip(*columns, values, strict=True)]
-        found += entries if given.already_sorted else sorted(entries, key=lambda e: e[0])
-    for at, _ in found:
+        results += entries if given.already_sorted else sorted(entries, key=lambda e: e[0])
+    for at, _ in results:
         if any(not 0 <= a < size for a, size in zip(at[1:], sizes, strict=True)):
             raise invalid(name, f"feature {one.key!r}: index {at[1:]} is outside {sizes}")
-    indices = np.array([at for at, _ in found], np.int64).reshape(-1, 1 + len(sizes))
-    return indices, array_of([v for _, v in found], one.dtype), np.array([len(examples), *sizes])
+    indices = np.array([at for at, _ in results], np.int64).reshape(-1, 1 + len(sizes))
+    return indices, array_of([v for _, v in results], one.dtype), np.array([len(examples), *sizes])
 
 
 def _ragged(one: Expected, rows: list[list[Any] | None]) -> tuple[np.ndarray, ...]:
@@ -202,8 +202,8 @@ def _kernel(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
     examples = [_example(name, data) for data in serialized.reshape(-1)]
     out: list[np.ndarray] = []
     for one in wanted.features:
-        found = answer(name, one, examples)
-        out += _alone(one, found) if serialized.ndim == 0 else found
+        result = answer(name, one, examples)
+        out += _alone(one, result) if serialized.ndim == 0 else result
     return tuple(out)
 
 
@@ -274,10 +274,10 @@ def packed(
     features: list[Expected], parts: list[Tensor] | tuple[Tensor, ...], single: bool
 ) -> dict[str, Tensor | CompositeTensor]:
     """Tensors by name, from the tensors that they are made of."""
-    rest, found = list(parts), {}
+    rest, result = list(parts), {}
     for one in features:
-        found[one.key] = _composed(one, rest, single)
-    return found
+        result[one.key] = _composed(one, rest, single)
+    return result
 
 
 def _composed(one: Expected, rest: list[Tensor], single: bool) -> Tensor | CompositeTensor:
@@ -300,17 +300,17 @@ def parse_single_example(
     >>> tf.io.parse_single_example(example.SerializeToString(), wanted)["x"].numpy().tolist()
     [1.0, 2.0]
     """
-    found = expected("parse_single_example", features)
-    wanted = Wanted("parse_single_example", found, True)
+    result = expected("parse_single_example", features)
+    wanted = Wanted("parse_single_example", result, True)
     parts = apply(PARSE_EXAMPLE, operand(serialized, dtypes.string), wanted=wanted)
-    return packed(found, parts, True)
+    return packed(result, parts, True)
 
 
 def parse_example(
     serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
 ) -> dict[str, Tensor | CompositeTensor]:
     """The features of a vector of serialized `tf.train.Example`s, by name."""
-    found = expected("parse_example", features)
+    result = expected("parse_example", features)
     x = operand(serialized, dtypes.string)
-    parts = apply(PARSE_EXAMPLE, x, wanted=Wanted("parse_example", found, False))
-    return packed(found, parts, x.shape.rank == 0)
+    parts = apply(PARSE_EXAMPLE, x, wanted=Wanted("parse_example", result, False))
+    return packed(result, parts, x.shape.rank == 0)

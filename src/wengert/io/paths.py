@@ -72,12 +72,12 @@ def local(name: str, path: Any) -> str:
             TypeError(f"{name}: a path is a string or a path object; got {describe(path)}.")
         )
     text = os.fsdecode(path)
-    found = _SCHEME.match(text)
-    if found is None:
+    match = _SCHEME.match(text)
+    if match is None:
         return text
-    if found[1].lower() == "file":
-        return text[found.end() :]
-    rule = f"only local files are read and written, not {found[1]}://"
+    if match[1].lower() == "file":
+        return text[match.end() :]
+    rule = f"only local files are read and written, not {match[1]}://"
     raise refused(name, rule, text, "Copy the file to a local disk first.", UnimplementedError)
 
 
@@ -101,9 +101,9 @@ def failed(name: str, path: str, error: OSError) -> OpError:
     """The exception for what the operating system refused, with the user's line."""
     kind = _KINDS.get(error.errno, FileError)
     reason = error.strerror or str(error)
-    found: Any = refused(name, reason[0].lower() + reason[1:], path, _remedy(kind, path), kind)
-    found.errno, found.filename = error.errno, path
-    return found
+    result: Any = refused(name, reason[0].lower() + reason[1:], path, _remedy(kind, path), kind)
+    result.errno, result.filename = error.errno, path
+    return result
 
 
 @contextmanager

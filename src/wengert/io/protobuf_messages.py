@@ -73,11 +73,11 @@ class Message:
         held.update(items) if isinstance(held, dict) else held.extend(items)
 
     def _copied(self) -> Message:
-        found = type(self)()
-        found._given = set(self._given)
+        result = type(self)()
+        result._given = set(self._given)
         for name, held in self._held.items():
-            found._held[name] = held._copied()
-        return found
+            result._held[name] = held._copied()
+        return result
 
     def _at(self, name: str) -> Any:
         if name not in self._held:
@@ -179,9 +179,9 @@ class Message:
     @classmethod
     def FromString(cls, s: bytes) -> Message:
         """The message that bytes say."""
-        found = cls()
-        found.ParseFromString(s)
-        return found
+        result = cls()
+        result.ParseFromString(s)
+        return result
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -212,9 +212,9 @@ class _Values(list[Any]):
         self._of = of
 
     def _copied(self) -> _Values:
-        found = _Values(self._of)
-        list.extend(found, self)
-        return found
+        result = _Values(self._of)
+        list.extend(result, self)
+        return result
 
     def append(self, value: int) -> None:
         super().append(self._of(value))
@@ -245,9 +245,9 @@ class _Messages(list[Any]):
         self._of = of
 
     def _copied(self) -> Any:
-        found = _Messages(self._of)
-        found.extend(message._copied() for message in self)
-        return found
+        result = _Messages(self._of)
+        result.extend(message._copied() for message in self)
+        return result
 
     def add(self, **fields: Any) -> Feature:
         """Appends a new message, and returns it."""
@@ -263,10 +263,10 @@ class _Map(dict[str, Any]):
         self._of = of
 
     def _copied(self) -> _Map:
-        found = _Map(self._of)
+        result = _Map(self._of)
         for key, message in self.items():
-            dict.__setitem__(found, key, message._copied())
-        return found
+            dict.__setitem__(result, key, message._copied())
+        return result
 
     def __missing__(self, key: str) -> Message:
         self[key] = self._of()
@@ -302,15 +302,15 @@ def _read_map(field: Field, held: _Map, kind: int, content: bytes) -> None:
             key = part.decode()
         elif number == 2:
             value = part
-    found = field.message()
-    found._merge(value)
-    held[key] = found
+    result = field.message()
+    result._merge(value)
+    held[key] = result
 
 
 def _read_list(field: Field, held: Any, kind: int, content: Any) -> None:
-    found = field.message()
-    found._merge(content)
-    held.append(found)
+    result = field.message()
+    result._merge(content)
+    held.append(result)
 
 
 def _inner(name: str, message: Message) -> Iterator[str]:

@@ -94,11 +94,11 @@ def int64s(kind: int, content: Any) -> list[int]:
         return [signed(content)] if kind == VARINT else []
     if content.isascii():  # each number is one byte
         return list(content)
-    found, at = [], 0
+    result, at = [], 0
     while at < len(content):
         value, at = read_varint(content, at)
-        found.append(signed(value))
-    return found
+        result.append(signed(value))
+    return result
 
 
 def texts(kind: int, content: Any) -> list[bytes]:

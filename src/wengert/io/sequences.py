@@ -108,11 +108,11 @@ def parse_single_sequence_example(
     context: dict[str, Any] = {}
     rows: dict[str, Any] = {}
     if context_features:
-        found = expected(own, context_features)
-        context = packed(found, apply(PARSE_EXAMPLE, x, wanted=Wanted(own, found, True)), True)
+        result = expected(own, context_features)
+        context = packed(result, apply(PARSE_EXAMPLE, x, wanted=Wanted(own, result, True)), True)
     if sequence_features:
-        found = expected(own, sequence_features, sequence=True)
-        rows = packed(found, apply(PARSE_SEQUENCE, x, wanted=Wanted(own, found, True)), False)
+        result = expected(own, sequence_features, sequence=True)
+        rows = packed(result, apply(PARSE_SEQUENCE, x, wanted=Wanted(own, result, True)), False)
     return context, rows
 
 
@@ -123,8 +123,8 @@ def _batch(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
         raise invalid(name, "`serialized` must be a vector of strings", given)
     lists = [_lists(name, data) for data in serialized]
     for one in wanted.features:
-        found = [_sequence(name, one, each) for each in lists]
-        out += _JOIN[one.kind](one, found)
+        results = [_sequence(name, one, each) for each in lists]
+        out += _JOIN[one.kind](one, results)
     return tuple(out)
 
 
@@ -211,12 +211,12 @@ def parse_sequence_example(
     rows: dict[str, Any] = {}
     lengths: dict[str, Any] = {}
     if context_features:
-        found = expected(own, context_features)
-        context = packed(found, apply(PARSE_EXAMPLE, x, wanted=Wanted(own, found, False)), False)
+        result = expected(own, context_features)
+        context = packed(result, apply(PARSE_EXAMPLE, x, wanted=Wanted(own, result, False)), False)
     if sequence_features:
-        found = expected(own, sequence_features, sequence=True)
-        rest = list(apply(PARSE_SEQUENCES, x, wanted=Wanted(own, found, False)))
-        for one in found:
+        result = expected(own, sequence_features, sequence=True)
+        rest = list(apply(PARSE_SEQUENCES, x, wanted=Wanted(own, result, False)))
+        for one in result:
             if one.kind == "ragged":
                 rows[one.key] = _rows_of_rows(rest.pop(0), rest.pop(0), rest.pop(0))
                 continue

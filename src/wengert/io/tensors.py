@@ -95,10 +95,10 @@ def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
         elif place == _SHAPE:
             for inner, size in protobuf_wire.parts(part):
                 if inner == 2:
-                    found = {
+                    table = {
                         n: v for n, k, v in protobuf_wire.fields(size) if k == protobuf_wire.VARINT
                     }
-                    shape.append(protobuf_wire.signed(found.get(1, 0)))
+                    shape.append(protobuf_wire.signed(table.get(1, 0)))
         elif place == _CONTENT:
             content = part
         else:
@@ -136,13 +136,13 @@ def _filled(
             raise invalid("parse_tensor", words, help="The data was cut or damaged.")
         return np.frombuffer(content, dtype.np).reshape(shape).copy()
     if dtype in (dtypes.float16, dtypes.bfloat16):
-        found = np.array(values, np.uint16).view(dtype.np)
+        result = np.array(values, np.uint16).view(dtype.np)
     else:
-        found = np.array(values).astype(dtype.np)
-    if not found.size:
+        result = np.array(values).astype(dtype.np)
+    if not result.size:
         return np.zeros(shape, dtype.np)
-    last = np.full(size - found.size, found[-1], dtype.np)  # the last value stands for the rest
-    return np.concatenate([found, last]).reshape(shape)
+    last = np.full(size - result.size, result[-1], dtype.np)  # the last value stands for the rest
+    return np.concatenate([result, last]).reshape(shape)
 
 
 PARSE_TENSOR = Op(

@@ -40,12 +40,12 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _read(data: bytes) -> tuple[np.ndarray, int]:
     """The numbers [samples, channels] of a file, and how many samples a second has."""
-    found: tuple[int, int] | None = None
+    result: tuple[int, int] | None = None
     for name, part in _chunks(data):
         if name == b"fmt ":
-            found = _format(part)
-        elif name == b"data" and found is not None:
-            channels, rate = found
+            result = _format(part)
+        elif name == b"data" and result is not None:
+            channels, rate = result
             whole = len(part) // (2 * channels) * channels
             return np.frombuffer(part, "<i2", whole).reshape(-1, channels), rate
     raise invalid("decode_wav", "the file has no sound in it")

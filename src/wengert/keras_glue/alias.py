@@ -64,9 +64,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         if spec.name == "tensorflow":
             return TensorFlow()
-        found = resolve(spec.name)
-        found.__dict__.setdefault("__wengert_spec__", found.__spec__)
-        return found
+        result = resolve(spec.name)
+        result.__dict__.setdefault("__wengert_spec__", result.__spec__)
+        return result
 
     def exec_module(self, module: ModuleType) -> None:
         own = getattr(module, "__wengert_spec__", None)
@@ -83,9 +83,9 @@ def resolve(fullname: str) -> ModuleType:
     if parts[:1] == ["keras"]:
         return _of_keras(parts[1:])
     if parts and parts[0] in PRIVATE:
-        found = import_module("wengert.keras_glue.tensorflow_internals").module(".".join(parts))
-        if found is not None:
-            return found
+        result = import_module("wengert.keras_glue.tensorflow_internals").module(".".join(parts))
+        if result is not None:
+            return result
     return _public(fullname, parts)
 
 
@@ -95,13 +95,13 @@ def _of_keras(parts: list[str]) -> ModuleType:
 
 
 def _public(fullname: str, parts: list[str]) -> ModuleType:
-    found: Any = wengert if parts else sys.modules["tensorflow"]
+    result: Any = wengert if parts else sys.modules["tensorflow"]
     for part in parts:
         try:
-            found = getattr(found, part)
+            result = getattr(result, part)
         except AttributeError as error:
             raise _missing(fullname, str(error)) from None
-    return found if isinstance(found, ModuleType) else _as_module(fullname, found)
+    return result if isinstance(result, ModuleType) else _as_module(fullname, result)
 
 
 def _as_module(fullname: str, value: Any) -> ModuleType:
@@ -145,8 +145,8 @@ _FINDER = Finder()  # stays on `sys.meta_path` once Keras is loaded
 
 def install() -> None:
     """Resolves `tensorflow` to Wengert from here on; an error if another one is imported."""
-    found = sys.modules.get("tensorflow")
-    if found is not None and not isinstance(found, TensorFlow):
+    cached = sys.modules.get("tensorflow")
+    if cached is not None and not isinstance(cached, TensorFlow):
         raise ImportError(
             "tensorflow: another TensorFlow is imported already, and one process can have only "
             "one. Import wengert.keras first, take `import tensorflow` out of the program, or run "

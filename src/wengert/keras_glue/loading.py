@@ -28,7 +28,7 @@ def load() -> ModuleType:
     os.environ["KERAS_BACKEND"] = _BACKEND
     try:
         with _without_jax():
-            found = import_module(KERAS)
+            result = import_module(KERAS)
     except ModuleNotFoundError as error:
         if error.name not in ("keras", "optree", "h5py", "namex", "absl"):
             raise
@@ -38,7 +38,7 @@ def load() -> ModuleType:
             name=error.name,
         ) from None
     introduce()
-    return found
+    return result
 
 
 @contextmanager

@@ -71,13 +71,13 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     """An input of the graph being built that is a sparse tensor."""
     static = shapes.as_shape(shape)
     rank = None if static is None else len(static)
-    found = SparseTensor(
+    result = SparseTensor(
         placeholder(dtypes.int64, (None, rank)),
         placeholder(dtype, (None,)),
         placeholder(dtypes.int64, (rank,)),
     )
-    found.set_shape(static)
-    return found
+    result.set_shape(static)
+    return result
 
 
 def smart_cond(
@@ -101,10 +101,10 @@ def maybe_merge_call(fn: Callable[..., Any], strategy: _Default, *args: Any, **k
 
 def unwrap(maybe_decorator: Any) -> tuple[list[Any], Any]:
     """The function behind decorators; Keras asks so for the arguments of a call."""
-    found = maybe_decorator
-    while hasattr(found, "__wrapped__"):
-        found = found.__wrapped__
-    return [], found
+    result = maybe_decorator
+    while hasattr(result, "__wrapped__"):
+        result = result.__wrapped__
+    return [], result
 
 
 class ListWrapper(list):
@@ -240,11 +240,11 @@ def module(name: str) -> ModuleType | None:
     if name not in known and not any(m.startswith(f"{name}.") for m in known):
         return None
     introduce()
-    found = ModuleType(f"tensorflow.{name}", "A part of TensorFlow's inside that Keras asks for.")
-    found.__path__ = []
-    found.__dict__.update(known.get(name, {}))
-    found.__dict__["__getattr__"] = functools.partial(_child, name, known)
-    return found
+    result = ModuleType(f"tensorflow.{name}", "A part of TensorFlow's inside that Keras asks for.")
+    result.__path__ = []
+    result.__dict__.update(known.get(name, {}))
+    result.__dict__["__getattr__"] = functools.partial(_child, name, known)
+    return result
 
 
 def _child(parent: str, known: dict[str, Any], name: str) -> ModuleType:

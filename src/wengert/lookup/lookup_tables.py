@@ -184,11 +184,11 @@ class Table(Trackable):
     def _find(self, keys: Tensor) -> list[Tensor]:
         array = keys.numpy() if hasattr(keys, "numpy") else keys
         default = self._default._array
-        found = np.empty((np.size(array), *default.shape), self._value_dtype.np)
+        result = np.empty((np.size(array), *default.shape), self._value_dtype.np)
         rows, missing = self._contents.rows, default if default.ndim else default[()]
         for i, key in enumerate(np.asarray(array, self._key_dtype.np).ravel().tolist()):
-            found[i] = rows.get(key, missing)
-        return [wrap(found.reshape(np.shape(array) + default.shape))]
+            result[i] = rows.get(key, missing)
+        return [wrap(result.reshape(np.shape(array) + default.shape))]
 
     def size(self, name: str | None = None) -> Tensor:
         """How many keys there are."""
@@ -321,8 +321,8 @@ class StaticVocabularyTable(Trackable):
         if self._table is None:
             return bucket
         given = x if x.dtype is self._table.key_dtype else cast(x, self._table.key_dtype)
-        found = self._table.lookup(given)
-        return where(found < 0, bucket + self._table.size(), found)
+        value = self._table.lookup(given)
+        return where(value < 0, bucket + self._table.size(), value)
 
     __getitem__ = lookup
 

@@ -78,8 +78,8 @@ def _lower_gathered(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
     if x.dtype.itemsize > 2:
         return lower_gather_sum(x, g, i, axis, batch_dims)
     assert GATHER_GRAD.lower is not None  # it sums half precision in float32
-    found = GATHER_GRAD.lower(g, i, shape=x.shape, axis=axis, batch_dims=batch_dims)
-    return lax.add(x, found)
+    result = GATHER_GRAD.lower(g, i, shape=x.shape, axis=axis, batch_dims=batch_dims)
+    return lax.add(x, result)
 
 
 # The sum of a tensor and a `gather_grad`.

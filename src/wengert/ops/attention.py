@@ -212,8 +212,8 @@ def _attention_grad(
 ) -> tuple[Tensor | None, ...]:
     if any(needs[3:]):
         return _grad_in_parts(g, inputs, needs, is_causal, scale)
-    found = apply(ATTENTION_GRAD, g, *inputs, is_causal=is_causal, scale=scale)
-    return *found, *[None] * (len(inputs) - 3)
+    result = apply(ATTENTION_GRAD, g, *inputs, is_causal=is_causal, scale=scale)
+    return *result, *[None] * (len(inputs) - 3)
 
 
 def _grad_kernel(

@@ -99,18 +99,18 @@ def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[
         if np.isnan(x[: length[b], b]).any():
             text = "a score that is not a number puts no path before another"
             raise invalid(_NAME, f"`inputs` has NaN in batch row {b}: {text}", x)
-    found = [_search(x[: length[b], b], width) for b in range(batch)]
-    for beams in found:
+    results = [_search(x[: length[b], b], width) for b in range(batch)]
+    for beams in results:
         if len(beams.labels) < paths:
             raise invalid(_NAME, f"there are fewer than {paths} paths", help="Ask for fewer.")
     outs: list[np.ndarray] = []
     for k in range(paths):
-        rows = [beams.labels[k] for beams in found]
+        rows = [beams.labels[k] for beams in results]
         places = [(b, i) for b, row in enumerate(rows) for i in range(len(row))]
         outs.append(np.array(places, np.int64).reshape(-1, 2))
         outs.append(np.array([c for row in rows for c in row], np.int64))
         outs.append(np.array([batch, max(map(len, rows), default=0)], np.int64))
-    scores = np.array([beams.total()[:paths] for beams in found]).reshape(batch, paths)
+    scores = np.array([beams.total()[:paths] for beams in results]).reshape(batch, paths)
     return (*outs, scores.astype(x.dtype))
 
 
@@ -145,5 +145,5 @@ def ctc_beam_search_decoder(
     if not 1 <= paths <= width:
         raise invalid(_NAME, f"`top_paths` must lie in [1, {width}]; got {paths}")
     x, length = operand(inputs), operand(sequence_length)
-    found = apply(CTC_BEAM_SEARCH_DECODER, x, length, width=width, paths=paths)
-    return [SparseValue(*found[3 * k : 3 * k + 3]) for k in range(paths)], found[-1]
+    result = apply(CTC_BEAM_SEARCH_DECODER, x, length, width=width, paths=paths)
+    return [SparseValue(*result[3 * k : 3 * k + 3]) for k in range(paths)], result[-1]

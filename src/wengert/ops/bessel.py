@@ -108,8 +108,8 @@ def _lower_k(order: int, scaled: bool) -> Callable[..., Any]:
         far = evaluate(_k1_far if order else _k0_far, 0.0, 1.0, 2 / high) * lax.rsqrt(high)
         near = near * lax.exp(low) if scaled else near
         far = far if scaled else far * lax.exp(-high)
-        found = lax.select(x < 2, near, far)
-        return lax.select(x <= 0, lax.full_like(x, np.inf), found)
+        result = lax.select(x < 2, near, far)
+        return lax.select(x <= 0, lax.full_like(x, np.inf), result)
 
     return lower
 
@@ -245,8 +245,8 @@ def _lower_y(order: int) -> Callable[..., Any]:
         else:
             tail = lax.log(low) * evaluate(_j0_near, 0.0, 64.0, y)
             near = evaluate(_y0_near, 0.0, 64.0, y) + root * tail
-        found = lax.select(x < 8, near, _lower_far(order, True, lax.max(x, lax.full_like(x, 8))))
-        return lax.select(x <= 0, lax.full_like(x, -np.inf), found)
+        result = lax.select(x < 8, near, _lower_far(order, True, lax.max(x, lax.full_like(x, 8))))
+        return lax.select(x <= 0, lax.full_like(x, -np.inf), result)
 
     return lower
 

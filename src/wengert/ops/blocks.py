@@ -133,22 +133,22 @@ BATCH_TO_SPACE = Op(
 
 
 def _pairs(name: str, what: str, value: TensorLike, count: int) -> tuple[tuple[int, int], ...]:
-    found = static(name, value)
-    good = isinstance(found, tuple) and len(found) == count
+    result = static(name, value)
+    good = isinstance(result, tuple) and len(result) == count
     if not good or any(
-        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in found
+        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in result
     ):
         raise invalid(name, f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}")
-    if not is_open(found):
-        return found
-    return tuple([tuple([at_least(name, f"`{what}`", n, 0) for n in pair]) for pair in found])
+    if not is_open(result):
+        return result
+    return tuple([tuple([at_least(name, f"`{what}`", n, 0) for n in pair]) for pair in result])
 
 
 def _block(name: str, value: Any) -> tuple[int, ...]:
-    found = static_tuple(name, value, "block_shape")
-    if isinstance(static(name, value), int) or any(type(b) is int and b < 1 for b in found):
+    result = static_tuple(name, value, "block_shape")
+    if isinstance(static(name, value), int) or any(type(b) is int and b < 1 for b in result):
         raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
-    return tuple([at_least(name, "`block_shape`", b, 1) for b in found])
+    return tuple([at_least(name, "`block_shape`", b, 1) for b in result])
 
 
 @with_fallback

@@ -121,7 +121,7 @@ def crops(
 
     if method == "nearest":
         # TensorFlow rounds halves away from zero; positions inside are never negative.
-        found = read(tf.floor(down + 0.5), tf.floor(right + 0.5))
+        result = read(tf.floor(down + 0.5), tf.floor(right + 0.5))
     else:
         top, left, bottom, end = tf.floor(down), tf.floor(right), tf.ceil(down), tf.ceil(right)
         fy = tf.expand_dims(tf.expand_dims(down - top, 2), 3)
@@ -129,9 +129,9 @@ def crops(
         a, b = read(top, left), read(top, end)
         c, d = read(bottom, left), read(bottom, end)
         upper, lower = a + (b - a) * fx, c + (d - c) * fx
-        found = upper + (lower - upper) * fy
+        result = upper + (lower - upper) * fy
     seen = tf.expand_dims(_seen(down, height), 2) & tf.expand_dims(_seen(right, width), 1)
-    return tf.where(tf.expand_dims(seen, 3), found, operand(fill, found.dtype))
+    return tf.where(tf.expand_dims(seen, 3), result, operand(fill, result.dtype))
 
 
 def crop_and_resize(

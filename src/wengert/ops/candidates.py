@@ -48,19 +48,19 @@ def _uniforms(state: np.ndarray) -> Iterator[float]:
 def _draw(
     state: np.ndarray, quantile: Callable[[float, int], int], count: int, unique: bool, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    found: list[int] = []
+    results: list[int] = []
     seen: set[int] = set()
     tries = 0
     for u in _uniforms(state):
-        if len(found) == count:
+        if len(results) == count:
             break
         tries += 1
         k = min(quantile(u, limit), limit - 1)
         if unique and k in seen:
             continue
         seen.add(k)
-        found.append(k)
-    return np.array(found, np.int64), np.array(tries, np.int32)
+        results.append(k)
+    return np.array(results, np.int64), np.array(tries, np.int32)
 
 
 DRAW = Op(
@@ -102,7 +102,7 @@ def _sampled(
         rule = f"{count} distinct classes cannot be drawn from {limit}"
         raise invalid(name, rule, help="Draw fewer, or pass unique=False.")
     state = next_state(name, seed)
-    found, tries = apply(
+    result, tries = apply(
         DRAW, state, quantile=quantile, count=count, unique=bool(unique), limit=limit
     )
     turns = tf.cast(tries, dtypes.float32)
@@ -111,7 +111,7 @@ def _sampled(
         p = chance(tf.cast(classes, dtypes.float32), float(limit))
         return -tf.expm1(turns * tf.log1p(-p)) if unique else p * float(count)
 
-    return Candidates(found, expected(operand(true)), expected(found))
+    return Candidates(result, expected(operand(true)), expected(result))
 
 
 def _log_uniform(u: float, limit: int) -> int:

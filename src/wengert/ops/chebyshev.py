@@ -26,9 +26,9 @@ def fit(f: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> tuple
     """The Chebyshev coefficients of a smooth function on [low, high]; the ends are not visited."""
     middle, half = (high + low) / 2, (high - low) / 2
     shifted: Any = lambda t: f(middle + half * t)
-    found = np.polynomial.chebyshev.chebinterpolate(shifted, _DEGREE)
-    significant = np.flatnonzero(np.abs(found) > 1e-17 * np.abs(found).max())
-    return tuple(found[: significant[-1] + 1].tolist())
+    result = np.polynomial.chebyshev.chebinterpolate(shifted, _DEGREE)
+    significant = np.flatnonzero(np.abs(result) > 1e-17 * np.abs(result).max())
+    return tuple(result[: significant[-1] + 1].tolist())
 
 
 def evaluate(

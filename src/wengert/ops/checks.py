@@ -278,9 +278,9 @@ def _epsilon(dtype: dtypes.DType) -> float:
 
 def _numerics_kernel(x: np.ndarray, message: str) -> np.ndarray:
     wide = x.astype(np.float32) if x.dtype.kind == "V" else x
-    found = [word for word, test in (("NaN", np.isnan), ("Inf", np.isinf)) if test(wide).any()]
-    if found:
-        raise _failed("check_numerics", f"the tensor has {' and '.join(found)} values", message)
+    results = [word for word, test in (("NaN", np.isnan), ("Inf", np.isinf)) if test(wide).any()]
+    if results:
+        raise _failed("check_numerics", f"the tensor has {' and '.join(results)} values", message)
     return x
 
 

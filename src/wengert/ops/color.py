@@ -177,8 +177,8 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     (h, s, v), kind = _parts("hsv_to_rgb", images)
     turn = h * 6.0
     pure = [tf.abs(turn - 3.0) - 1.0, 2.0 - tf.abs(turn - 2.0), 2.0 - tf.abs(turn - 4.0)]
-    found = [((1.0 - s) + s * tf.clip_by_value(p, 0.0, 1.0)) * v for p in pure]
-    return tf.cast(tf.stack(found, axis=-1), kind)
+    results = [((1.0 - s) + s * tf.clip_by_value(p, 0.0, 1.0)) * v for p in pure]
+    return tf.cast(tf.stack(results, axis=-1), kind)
 
 
 def restored(x: Tensor, dtype: DType) -> Value:

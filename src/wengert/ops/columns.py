@@ -41,9 +41,9 @@ def combine(
             shape = x.shape
             rows, width = math.prod(shape[first:after]), math.prod(shape[after:])
             if rows >= _LONG:
-                found = _down(ufunc, x.reshape(-1, rows, width))
+                result = _down(ufunc, x.reshape(-1, rows, width))
                 kept = (1,) * len(axis) if keepdims else ()
-                return found.reshape(*shape[:first], *kept, *shape[after:])
+                return result.reshape(*shape[:first], *kept, *shape[after:])
     return ufunc.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
 
 

@@ -94,10 +94,10 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any
     try:
         if of_unknown_length(shape):
             return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
-        found, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
+        result, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
         if executing_eagerly():
-            return wrap(made("zeros", _blank, found, kind), caller())
-        return _filled(found, _blank((), kind))
+            return wrap(made("zeros", _blank, result, kind), caller())
+        return _filled(result, _blank((), kind))
     except Exception as error:
         return fallback(zeros, error, (shape, dtype, layout))
 
@@ -109,10 +109,10 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
         raise invalid_dtype("ones", "there is no string 1")
     if of_unknown_length(shape):
         return fill(shape, wrap(np.ones((), kind.np)))
-    found = sizes("ones", shape)
+    result = sizes("ones", shape)
     if executing_eagerly():
-        return wrap(made("ones", np.ones, found, kind.np), caller())
-    return _filled(found, np.ones((), kind.np))
+        return wrap(made("ones", np.ones, result, kind.np), caller())
+    return _filled(result, np.ones((), kind.np))
 
 
 def _zeros_kernel(x: np.ndarray | Rows, dtype: DType) -> np.ndarray | Rows:

@@ -412,7 +412,7 @@ def ctc_greedy_decoder(
     need_rank("ctc_greedy_decoder", x, 3, 3)
     blank = -1 if blank_index is None else static_int("ctc_greedy_decoder", blank_index, "blank")
     blank = _counted("ctc_greedy_decoder", blank, x._array.shape[2])
-    found = apply(
+    result = apply(
         CTC_GREEDY_DECODER, x, operand(sequence_length), blank=blank, merge=bool(merge_repeated)
     )
-    return [SparseValue(*found[:3])], found[3]
+    return [SparseValue(*result[:3])], result[3]

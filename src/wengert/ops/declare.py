@@ -333,31 +333,31 @@ def static_tuple(name: str, value: TensorLike, what: str = "shape") -> tuple[int
     """Like `static`, for the argument `what`: a flat list, or a single number as a tuple of one."""
     if type(value) is int:
         return (value,)
-    found = _static_or_none(name, value)
-    if isinstance(found, int | Dim):
-        return (found,)  # type: ignore[return-value]  # an unknown size acts as a number
-    if found is None or not _NUMBER.issuperset(map(type, found)):
+    result = _static_or_none(name, value)
+    if isinstance(result, int | Dim):
+        return (result,)  # type: ignore[return-value]  # an unknown size acts as a number
+    if result is None or not _NUMBER.issuperset(map(type, result)):
         help = about_none(value)
         raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value, help=help)
-    return found
+    return result
 
 
 def static_int(name: str, value: TensorLike, what: str = "axis") -> int:
     """Like `static`, for the argument `what` that must be one number."""
     if type(value) is int:
         return value
-    found = _static_or_none(name, value)
-    if not isinstance(found, int | Dim):
+    result = _static_or_none(name, value)
+    if not isinstance(result, int | Dim):
         help = "" if what == "axis" else about_none(value)
         raise invalid_dtype(name, f"`{what}` must be one whole number", value, help=help)
-    return found  # type: ignore[return-value]  # an unknown number acts as a number
+    return result  # type: ignore[return-value]  # an unknown number acts as a number
 
 
 def _followed(value: Value) -> bool:
     """Whether somebody will want a derivative by the value; others only look on."""
     state = get_state()
-    found = () if state is None else state.listeners
-    return any(x.differentiates and x.follows((value,)) for x in found)
+    result = () if state is None else state.listeners
+    return any(x.differentiates and x.follows((value,)) for x in result)
 
 
 def static_float(name: str, value: Any, what: str) -> float:

@@ -48,10 +48,10 @@ def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
         outs = [np.full((*lead, *m.shape), nan_of(m.dtype), m.dtype) for m in models]
         for i in np.ndindex(lead):
             try:
-                found = kernel(x[i], **attrs)
+                result = kernel(x[i], **attrs)
             except np.linalg.LinAlgError:
                 continue
-            for out, f in zip(outs, (found,) if single else found, strict=True):
+            for out, f in zip(outs, (result,) if single else result, strict=True):
                 out[i] = f
         return outs[0] if single else tuple(outs)
 
@@ -75,13 +75,13 @@ def finite_or_nan(lower: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(lower)
     def run(x: JaxArray, **attrs: Any) -> JaxArray | tuple[JaxArray, ...]:
         fine = jnp.isfinite(x).all((-2, -1), keepdims=True)
-        found = lower(jnp.where(fine, x, 0), **attrs)
+        result = lower(jnp.where(fine, x, 0), **attrs)
 
         def or_nan(y: JaxArray) -> JaxArray:
             here = fine if y.ndim == x.ndim else fine[..., 0]  # values are vectors
             return jnp.where(here, y, nan_of(y.dtype))
 
-        return tuple(map(or_nan, found)) if isinstance(found, tuple) else or_nan(found)
+        return tuple(map(or_nan, result)) if isinstance(result, tuple) else or_nan(result)
 
     return run
 

@@ -41,7 +41,7 @@ def _faded(
     queue = [(-scores[i], int(i), 0) for i in np.flatnonzero(scores > lowest)]
     heapq.heapify(queue)
     kept: list[int] = []
-    found: list[np.float32] = []
+    results: list[np.float32] = []
     while queue and len(kept) < most:
         negative, best, seen = heapq.heappop(queue)
         shared = shares(best, kept[seen:])
@@ -51,10 +51,10 @@ def _faded(
             score = np.float32(score * fade)
         if score == -negative:
             kept.append(best)
-            found.append(score)
+            results.append(score)
         elif score > lowest:
             heapq.heappush(queue, (-score, best, len(kept)))
-    return kept, found
+    return kept, results
 
 
 def _scored_kernel(
@@ -67,8 +67,8 @@ def _scored_kernel(
         raise invalid("non_max_suppression_with_scores", rule)
     if sigma > 0.0:
         values, least = scores.astype(np.float32), np.float32(lowest)
-        kept, found = _faded(by_overlap(boxes), values, most, least, np.float32(sigma))
-        return np.array(kept, np.int32), np.array(found, scores.dtype)
+        kept, result = _faded(by_overlap(boxes), values, most, least, np.float32(sigma))
+        return np.array(kept, np.int32), np.array(result, scores.dtype)
     rows = chosen(by_overlap(boxes), scores, most, limit, lowest)
     return rows, scores[rows]
 
@@ -241,13 +241,13 @@ def _combined_kernel(
     values, kinds = np.zeros((2, batch, size), np.float32)
     counts = np.zeros(batch, np.int32)
     for k in range(batch):
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         for c in range(classes):
             shares = by_overlap(boxes[k, :, c % boxes.shape[2]])
-            found += [(i, c) for i in chosen(shares, scores[k, :, c], most, limit, lowest)]
-        found = sorted(found, key=lambda at: -scores[k, *at])[:size]
-        counts[k] = len(found)
-        for j, (i, c) in enumerate(found):
+            result += [(i, c) for i in chosen(shares, scores[k, :, c], most, limit, lowest)]
+        result = sorted(result, key=lambda at: -scores[k, *at])[:size]
+        counts[k] = len(result)
+        for j, (i, c) in enumerate(result):
             out[k, j] = boxes[k, i, c % boxes.shape[2]]
             values[k, j], kinds[k, j] = scores[k, i, c], c
     return np.clip(out, 0.0, 1.0) if clips else out, values, kinds, counts
@@ -306,8 +306,10 @@ def combined_non_max_suppression(
     size = _count(which, max_total_size, "max_total_size", 1)
     if pad_per_class and s._array.ndim == 3:
         size = smaller(size, most * s._array.shape[2])
-    found = apply(COMBINED_SUPPRESSION, b, s, *limits, most=most, size=size, clips=bool(clip_boxes))
-    return CombinedNonMaxSuppression(*found)
+    result = apply(
+        COMBINED_SUPPRESSION, b, s, *limits, most=most, size=size, clips=bool(clip_boxes)
+    )
+    return CombinedNonMaxSuppression(*result)
 
 
 # The colours of outlines, box after box: yellow, blue, red, lime, purple, olive, maroon, navy,

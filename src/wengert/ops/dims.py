@@ -238,10 +238,10 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     if is_symbolic(x) or is_symbolic(y):
         sizes = _broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
         return tf.stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x
-    found = shapes.broadcast(
+    shape = shapes.broadcast(
         "broadcast_dynamic_shape", tuple(x._array.tolist()), tuple(y._array.tolist())
     )
-    return wrap(np.array(found, x.dtype.np), caller())
+    return wrap(np.array(shape, x.dtype.np), caller())
 
 
 def _broadcast_sizes(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -261,8 +261,8 @@ def _common(a: int, b: int) -> int:
     """The size that two broadcast to; an error where they do not."""
     if is_symbol(a) or is_symbol(b):
         return larger(a, b)
-    found: Any = shapes.broadcast("broadcast_dynamic_shape", (a,), (b,))
-    return found[0]
+    shape: Any = shapes.broadcast("broadcast_dynamic_shape", (a,), (b,))
+    return shape[0]
 
 
 def get_static_value(tensor: TensorLike, partial: bool = False) -> Any:

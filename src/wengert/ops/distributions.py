@@ -63,8 +63,8 @@ def _bits_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.
 
 
 def _lower_random_bits(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
-    found = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
-    return lax.convert_element_type(found, dtype.np)
+    result = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
+    return lax.convert_element_type(result, dtype.np)
 
 
 RANDOM_BITS = Op(
@@ -237,8 +237,8 @@ def _integers_kernel(
             help="The interval [minval, maxval) must not be empty.",
         )
     low64, high64 = low.astype(np.uint64), high.astype(np.uint64)
-    found = bits(state, _size(shape), True).reshape(shape) % (high64 - low64)
-    return np.broadcast_to(found + low64, shape).astype(low.dtype)
+    result = bits(state, _size(shape), True).reshape(shape) % (high64 - low64)
+    return np.broadcast_to(result + low64, shape).astype(low.dtype)
 
 
 def _lower_integers(
@@ -246,8 +246,8 @@ def _lower_integers(
 ) -> JaxArray:
     fail_if(lambda: low >= high)
     low64, high64 = (expand(lax.convert_element_type(x, np.uint64), shape) for x in (low, high))
-    found = lax.reshape(lower_bits(state, _size(shape), True), shape)
-    return lax.convert_element_type(lax.rem(found, high64 - low64) + low64, low.dtype)
+    result = lax.reshape(lower_bits(state, _size(shape), True), shape)
+    return lax.convert_element_type(lax.rem(result, high64 - low64) + low64, low.dtype)
 
 
 RANDOM_INTEGERS = Op(
@@ -319,9 +319,9 @@ def _lower_categorical(
     x = x - jnp.maximum(x.max(1, keepdims=True), np.finfo(np.float64).min)
     sums = jnp.cumsum(lax.exp(x), 1)
     u = _lower_fraction(state, (rows, num_samples), dtypes.float64) * sums[:, -1:]
-    found = lax.map(lambda row: jnp.searchsorted(row[0], row[1], side="right"), (sums, u))
-    found = lax.convert_element_type(found, dtype.np)
-    return jnp.minimum(found, dtype.np.type(classes - 1))
+    result = lax.map(lambda row: jnp.searchsorted(row[0], row[1], side="right"), (sums, u))
+    result = lax.convert_element_type(result, dtype.np)
+    return jnp.minimum(result, dtype.np.type(classes - 1))
 
 
 def _infer_categorical(

@@ -24,9 +24,9 @@ from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
 from wengert.ops.equation import (
     DOTS,
+    ContractionPlan,
     Layout,
     Operand,
-    ContractionPlan,
     Sizes,
     back,
     cut,
@@ -185,16 +185,16 @@ def _pull(
     theirs = inputs[1 - place]
     known = label_sizes(f"{out},{theirs}->", (g._array.shape, other._array.shape), ())
     labels, sizes, unsure = back(equation, place, shape, known)
-    found = apply(EINSUM, g, other, equation=f"{out},{theirs}->{labels}", sizes=sizes)
-    return sum_to(found, shape) if unsure else found
+    result = apply(EINSUM, g, other, equation=f"{out},{theirs}->{labels}", sizes=sizes)
+    return sum_to(result, shape) if unsure else result
 
 
 def _pull_one(g: Tensor, x_shape: tuple[int | Dim, ...], equation: str) -> Tensor:
     out = cut(equation)[1]
     known = dict(zip(out, g._array.shape, strict=True))
     labels, sizes, unsure = back(equation, 0, x_shape, known)
-    found = apply(EINSUM_ONE, g, equation=f"{out}->{labels}", sizes=sizes)
-    return sum_to(found, x_shape) if unsure else found
+    result = apply(EINSUM_ONE, g, equation=f"{out}->{labels}", sizes=sizes)
+    return sum_to(result, x_shape) if unsure else result
 
 
 EINSUM = Op(

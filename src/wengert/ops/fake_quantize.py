@@ -55,8 +55,8 @@ def _rounded(
     zero = tf.floor(-bottom * (1.0 / step) + 0.5)
     value = tf.floor((tf.stop_gradient(kept) - bottom) * (1.0 / step) - zero + 0.5) * step
     nothing = (low == 0.0) & (high == 0.0)
-    found = apply(IN_PLACE_OF, kept, value)
-    return tf.where(nothing, apply(IN_PLACE_OF, x, tf.zeros_like(x)), found)
+    result = apply(IN_PLACE_OF, kept, value)
+    return tf.where(nothing, apply(IN_PLACE_OF, x, tf.zeros_like(x)), result)
 
 
 def _scalars(name: str, *xs: Value) -> None:

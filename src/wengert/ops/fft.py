@@ -188,8 +188,8 @@ def _rfft_dtype(x: JaxArray) -> type:
 def _rfft_grad(g: Tensor, x_shape: Any, rank: int) -> Tensor:
     lengths = tuple(x_shape[len(x_shape) - rank :])
     halved = g * _of_pairs(g, lengths[-1], 0.5)
-    found = apply(IRFFT, halved, rank=rank, length=lengths[-1])
-    return found * factor(math.prod(lengths), found.dtype)
+    result = apply(IRFFT, halved, rank=rank, length=lengths[-1])
+    return result * factor(math.prod(lengths), result.dtype)
 
 
 RFFT = Op(
@@ -246,17 +246,17 @@ IRFFT = Op(
 
 
 def _lengths(name: str, given: TensorLike, rank: int) -> tuple[int, ...]:
-    found = static(name, given)
+    result = static(name, given)
     if (
-        not isinstance(found, tuple)
-        or len(found) != rank
-        or any(type(n) is not Dim and n < 1 for n in found)
+        not isinstance(result, tuple)
+        or len(result) != rank
+        or any(type(n) is not Dim and n < 1 for n in result)
     ):
         raise invalid(
             name, f"`fft_length` must be {rank} positive whole numbers; got {given!r}",
             help=f"Give a list such as {[8] * rank}.",
         )  # fmt: skip
-    return found
+    return result
 
 
 def _real(name: str, x: Any, given: TensorLike | None, rank: int) -> Tensor:

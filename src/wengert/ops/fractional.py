@@ -60,13 +60,13 @@ def _first_max(
 ) -> tuple[JaxArray | np.ndarray, JaxArray | np.ndarray]:
     """The first maximum of each window along an axis and its place; NaN is above all."""
     pick = functools.partial(xp.take, axis=axis, mode="clip")
-    best, found = pick(x, elements[:, 0]), pick(place, elements[:, 0])
+    best, result = pick(x, elements[:, 0]), pick(place, elements[:, 0])
     for t in range(1, elements.shape[1]):
         part = pick(x, elements[:, t])
         better = (part > best) | ((part != part) & (best == best))  # NaN
         best = xp.where(better, part, best)
-        found = xp.where(better, pick(place, elements[:, t]), found)
-    return best, found
+        result = xp.where(better, pick(place, elements[:, t]), result)
+    return best, result
 
 
 def _argmax(
@@ -167,24 +167,24 @@ def _edges(state: Tensor, size: int | Dim, count: Any, pseudo_random: bool) -> T
 @formula
 def _count(size: int, ratio: float, name: str) -> int:
     """How many windows an axis has, computed in single precision as TensorFlow does."""
-    found = int(np.float32(size) / np.float32(ratio))
-    if found < 1:
+    result = int(np.float32(size) / np.float32(ratio))
+    if result < 1:
         raise invalid(name, f"a `pooling_ratio` of {ratio} is too large for a size of {size}")
-    return found
+    return result
 
 
 def _ratios(name: str, given: TensorLike) -> list[float]:
     """The factors for height and width."""
     each = list(given) if isinstance(given, list | tuple) else [given]
-    found = [static_float(name, ratio, "pooling_ratio") for ratio in each]
-    if len(found) not in (1, 2, 4):
-        raise invalid(name, f"`pooling_ratio` must have 1, 2 or 4 entries; got {found}")
-    if not all(ratio >= 1.0 for ratio in found):
-        raise invalid(name, f"`pooling_ratio` must be 1.0 or more; got {found}")
-    if len(found) == 4 and (found[0], found[3]) != (1.0, 1.0):
+    results = [static_float(name, ratio, "pooling_ratio") for ratio in each]
+    if len(results) not in (1, 2, 4):
+        raise invalid(name, f"`pooling_ratio` must have 1, 2 or 4 entries; got {results}")
+    if not all(ratio >= 1.0 for ratio in results):
+        raise invalid(name, f"`pooling_ratio` must be 1.0 or more; got {results}")
+    if len(results) == 4 and (results[0], results[3]) != (1.0, 1.0):
         rule = "`pooling_ratio` of the batch and channel axes must be 1.0"
-        raise invalid(name, f"{rule}; got {found}")
-    return found[1:3] if len(found) == 4 else [found[0], found[-1]]
+        raise invalid(name, f"{rule}; got {results}")
+    return results[1:3] if len(results) == 4 else [results[0], results[-1]]
 
 
 class FractionalPool(NamedTuple):

@@ -74,19 +74,19 @@ def _zeta_kernel(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     nan = x.dtype.type(np.nan)
     pole = (q <= 0) & (q == np.floor(q)) & (np.fmod(x, 2) != 0)
     steep = np.where(q < 1, x.dtype.type(np.inf), (q == 1).astype(x.dtype))
-    found = np.where(x == np.inf, steep, special.zeta(x, q))
-    return np.where(pole | (x < 1) | np.isnan(q), nan, found)
+    result = np.where(x == np.inf, steep, special.zeta(x, q))
+    return np.where(pole | (x < 1) | np.isnan(q), nan, result)
 
 
 def _lower_zeta(x: JaxArray, q: JaxArray) -> JaxArray:
     pole = (q <= 0) & (q == lax.floor(q)) & (lax.rem(x, lax.full_like(x, 2)) != 0)
     undefined = pole | (x < 1) | (x != x) | (q != q)
     far = (q == np.inf) & (x > 1)
-    found = lax.zeta(x, lax.select(far, lax.full_like(q, 1), q))
-    found = lax.select(far, lax.full_like(q, 0), found)
+    result = lax.zeta(x, lax.select(far, lax.full_like(q, 1), q))
+    result = lax.select(far, lax.full_like(q, 0), result)
     steep = lax.select(q < 1, lax.full_like(q, np.inf), lax.convert_element_type(q == 1, q.dtype))
-    found = lax.select(x == np.inf, steep, found)
-    return lax.select(undefined, lax.full_like(q, np.nan), found)
+    result = lax.select(x == np.inf, steep, result)
+    return lax.select(undefined, lax.full_like(q, np.nan), result)
 
 
 @function_of(
@@ -107,18 +107,18 @@ def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Any:
 def _polygamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     n, y = a.astype(np.float64), x.astype(np.float64)
     sign = np.where(np.fmod(n, 2) == 0, -1.0, 1.0)
-    found = sign * special.gamma(n + 1) * _zeta_kernel(n + 1, y)
-    found = np.where(n == 0, _digamma_kernel(y), found)
-    return np.where((n >= 0) & (n == np.floor(n)), found, np.nan).astype(a.dtype)
+    result = sign * special.gamma(n + 1) * _zeta_kernel(n + 1, y)
+    result = np.where(n == 0, _digamma_kernel(y), result)
+    return np.where((n >= 0) & (n == np.floor(n)), result, np.nan).astype(a.dtype)
 
 
 def _lower_polygamma(a: JaxArray, x: JaxArray) -> JaxArray:
     one = lax.full_like(a, 1)
     sign = lax.select(lax.rem(a, lax.full_like(a, 2)) == 0, -one, one)
-    found = sign * lax.exp(lax.lgamma(a + 1)) * _lower_zeta(a + 1, x)
-    found = lax.select(a == 0, _lower_digamma(x), found)
+    result = sign * lax.exp(lax.lgamma(a + 1)) * _lower_zeta(a + 1, x)
+    result = lax.select(a == 0, _lower_digamma(x), result)
     defined = (a >= 0) & (a == lax.floor(a))
-    return lax.select(defined, found, lax.full_like(a, np.nan))
+    return lax.select(defined, result, lax.full_like(a, np.nan))
 
 
 @function_of(
@@ -143,16 +143,16 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 def _igamma_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     undefined = (a <= 0) & ~((a == 0) & (x == 0))
-    found = np.where(undefined, a.dtype.type(np.nan), special.gammainc(a, x))
-    return np.where((x == 0) & (a >= 0), a.dtype.type(0), found)
+    result = np.where(undefined, a.dtype.type(np.nan), special.gammainc(a, x))
+    return np.where((x == 0) & (a >= 0), a.dtype.type(0), result)
 
 
 def _lower_igamma(a: JaxArray, x: JaxArray) -> JaxArray:
     zero, nan = lax.full_like(a, 0), lax.full_like(a, np.nan)
     limit = lax.select(x < np.inf, zero, nan)
-    found = lax.select(a == np.inf, limit, lax.igamma(a, x))
-    found = lax.select((a <= 0) | (x < 0), nan, found)
-    return lax.select((x == 0) & (a >= 0), zero, found)
+    result = lax.select(a == np.inf, limit, lax.igamma(a, x))
+    result = lax.select((a <= 0) | (x < 0), nan, result)
+    return lax.select((x == 0) & (a >= 0), zero, result)
 
 
 @function_of(
@@ -174,8 +174,8 @@ def _igammac_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _lower_igammac(a: JaxArray, x: JaxArray) -> JaxArray:
     one, nan = lax.full_like(a, 1), lax.full_like(a, np.nan)
     limit = lax.select(x < np.inf, one, nan)
-    found = lax.select(a == np.inf, limit, lax.igammac(a, x))
-    return lax.select((a <= 0) | (x < 0), nan, found)
+    result = lax.select(a == np.inf, limit, lax.igammac(a, x))
+    return lax.select((a <= 0) | (x < 0), nan, result)
 
 
 @function_of(
@@ -221,8 +221,8 @@ def _grad_a_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 def _lower_grad_a(a: JaxArray, x: JaxArray) -> JaxArray:
     ends = (a > 0) & ((x == 0) | (x == np.inf) | ((a == np.inf) & (x > 0)))
     one = lax.full_like(a, 1)
-    found = lax.igamma_grad_a(lax.select(ends, one, a), lax.select(ends, one, x))
-    return lax.select(ends, lax.full_like(a, 0), found)
+    result = lax.igamma_grad_a(lax.select(ends, one, a), lax.select(ends, one, x))
+    return lax.select(ends, lax.full_like(a, 0), result)
 
 
 def _no_second_derivative(g: Tensor) -> Any:

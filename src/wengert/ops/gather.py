@@ -81,9 +81,9 @@ def add_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """Zeros of `count` rows to which `rows[k]` is added at row `places[k]`, in order."""
     n, width = rows.shape
     if rows.dtype.kind == "b":
-        found = np.zeros((count, width), bool)
-        np.logical_or.at(found, places, rows)
-        return found
+        array = np.zeros((count, width), bool)
+        np.logical_or.at(array, places, rows)
+        return array
     if rows.size >= _MANY and rows.dtype.kind in "iufc":
         ones = np.ones(n, rows.dtype)
         return sparse.csc_array((ones, places, np.arange(n + 1)), shape=(count, n)) @ rows
@@ -372,12 +372,14 @@ def _with_batch(i: Tensor, i_shape: tuple[int, ...], batch_dims: int) -> Tensor:
 
 def _open_grid(lead: tuple[Any, ...], batch: int, dtype: DType) -> list[SymbolicTensor]:
     """The batch positions for sizes that only the running function knows, as columns."""
-    found = []
+    results = []
     for k in range(batch):
         ones = [1] * (len(lead) + 1)
         ones[k] = lead[k]
-        found.append(tf.broadcast_to(tf.reshape(tf.range(lead[k], dtype=dtype), ones), (*lead, 1)))
-    return found
+        results.append(
+            tf.broadcast_to(tf.reshape(tf.range(lead[k], dtype=dtype), ones), (*lead, 1))
+        )
+    return results
 
 
 GATHER_ND = Op(

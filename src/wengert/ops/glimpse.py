@@ -42,9 +42,9 @@ def _places(
         at = at * n / 2 + (n / 2 - half) if centered else at * n
     elif centered:
         at = at + n / 2
-    found = tf.expand_dims(tf.cast(at, dtypes.int32), 1) + tf.range(count)
+    result = tf.expand_dims(tf.cast(at, dtypes.int32), 1) + tf.range(count)
     last = operand(size, dtypes.int32) - 1
-    return tf.clip_by_value(found, 0, last), (found >= 0) & (found <= last)
+    return tf.clip_by_value(result, 0, last), (result >= 0) & (result <= last)
 
 
 @with_fallback
@@ -73,6 +73,6 @@ def extract_glimpse(
     (rows, above), (columns, across) = (
         _places(x, k + 1, at[:, k], counts[k], *how) for k in range(2)
     )
-    found = tf.gather(tf.gather(x, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
+    result = tf.gather(tf.gather(x, rows, axis=1, batch_dims=1), columns, axis=2, batch_dims=1)
     inside = above[:, :, None, None] & across[:, None, :, None]
-    return tf.where(inside, found, _noise(noise, x, found))
+    return tf.where(inside, result, _noise(noise, x, result))

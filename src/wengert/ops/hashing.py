@@ -43,9 +43,9 @@ class _Texts:
         self.n = n
 
     def read(self, at: int, count: int) -> np.ndarray:
-        found = np.zeros((len(self._bytes), 8), np.uint8)
-        found[:, :count] = self._bytes[:, at : at + count]
-        return found.view("<u8")[:, 0].astype(np.uint64, copy=False)
+        array = np.zeros((len(self._bytes), 8), np.uint8)
+        array[:, :count] = self._bytes[:, at : at + count]
+        return array.view("<u8")[:, 0].astype(np.uint64, copy=False)
 
 
 def _right(v: int | np.ndarray, by: int) -> int | np.ndarray:
@@ -211,13 +211,13 @@ _NAMED = {"farm": _farm, "murmur": _murmur}
 def _kernel(x: np.ndarray, buckets: int, key: Any) -> np.ndarray:
     strings: Any = x.ravel()
     number = _NAMED.get(key) or (lambda s: _sip(s, key))
-    found = np.empty(strings.shape, np.uint64)
+    array = np.empty(strings.shape, np.uint64)
     for n, places in _by_length(strings):
         if len(places) < _MANY:
-            found[places] = [number(_Text(strings[i])) for i in places]
+            array[places] = [number(_Text(strings[i])) for i in places]
         else:
-            found[places] = number(_Texts(strings[places], n))
-    return (found % np.uint64(buckets)).astype(np.int64).reshape(x.shape)
+            array[places] = number(_Texts(strings[places], n))
+    return (array % np.uint64(buckets)).astype(np.int64).reshape(x.shape)
 
 
 def _by_length(strings: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

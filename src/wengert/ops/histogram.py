@@ -294,17 +294,17 @@ def confusion_matrix(
     A negative class, or one from `num_classes` on, is an error.
     """
     kind = dtypes.as_dtype(dtype)
-    true, found = (_flat(tf.cast(operand(x), dtypes.int64)) for x in (labels, predictions))
-    if known_unequal(true._array.shape, found._array.shape):
-        raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, found)
+    true, result = (_flat(tf.cast(operand(x), dtypes.int64)) for x in (labels, predictions))
+    if known_unequal(true._array.shape, result._array.shape):
+        raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, result)
     if num_classes is None:
-        n = _class_count(true, found)
+        n = _class_count(true, result)
     else:
         n = static_int("confusion_matrix", num_classes, "num_classes")
     w = tf.ones_like(true, kind) if weights is None else _flat(tf.cast(operand(weights), kind))
     if known_unequal(w._array.shape, true._array.shape):
         raise invalid("confusion_matrix", "`weights` must have the shape of `labels`", w, true)
-    cells = apply(CELLS, true, found, classes=n)
+    cells = apply(CELLS, true, result, classes=n)
     return tf.reshape(tf.unsorted_segment_sum(w, cells, n * n), (n, n))
 
 

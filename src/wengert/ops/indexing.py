@@ -263,13 +263,13 @@ def _on_and_off(
         return dtypes.float32, [1, 0]
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     given = [_as_hinted(v, wanted) for v in (on_value, off_value)]
-    found = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())
-    if len(found) > 1:
-        names = " and ".join(sorted(d.name for d in found))
+    result = {v.dtype for v in given if v is not None} | ({wanted} if wanted else set())
+    if len(result) > 1:
+        names = " and ".join(sorted(d.name for d in result))
         raise invalid_dtype(
             "one_hot", f"`on_value`, `off_value` and `dtype` must agree; got {names}"
         )
-    kind = found.pop() if found else dtypes.float32
+    kind = result.pop() if result else dtypes.float32
     if kind.kind in "bs" and None in (on_value, off_value):
         raise invalid_dtype("one_hot", f"{kind.name} needs both `on_value` and `off_value`")
     values = [default if v is None else v for v, default in zip(given, (1, 0), strict=True)]

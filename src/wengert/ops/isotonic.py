@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:
     """The sum and the length of each run; a run never has a greater mean than the one before."""
-    found: list[tuple[float, int]] = []
+    results: list[tuple[float, int]] = []
     for value in row.tolist():
         total, count = value, 1
-        while found and total / count > found[-1][0] / found[-1][1]:
-            before = found.pop()
+        while results and total / count > results[-1][0] / results[-1][1]:
+            before = results.pop()
             total, count = before[0] + total, before[1] + count
-        found.append((total, count))
-    return found
+        results.append((total, count))
+    return results
 
 
 @in_float32

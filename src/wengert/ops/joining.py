@@ -84,10 +84,10 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
             return to_tensor(values)
         if isinstance(values, Value) and not place and is_open(values._array.shape):
             return tf.identity(values)
-        found = unstack(values) if isinstance(values, Value) else list(values)
-        if not place and not any(isinstance(v, Value | ActsAsTensor) for v in found):
-            return to_tensor(found)
-        xs = _tensors("stack", found)
+        result = unstack(values) if isinstance(values, Value) else list(values)
+        if not place and not any(isinstance(v, Value | ActsAsTensor) for v in result):
+            return to_tensor(result)
+        xs = _tensors("stack", result)
         return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
     except Exception as error:
         return fallback(stack, error, (values, axis))
@@ -100,14 +100,14 @@ def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
 
 def _tensors(name: str, values: Any) -> list[Value]:
     """The members of a list as tensors of one dtype, that of the first tensor among them."""
-    found = list(values)
-    if not found:
+    results = list(values)
+    if not results:
         raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
-    if {Tensor}.issuperset(map(type, found)):
-        return found
-    hint = next((v.dtype for v in found if isinstance(v, Value)), None)
-    first = operand(found[0], None, hint)
-    return [first, *(operand(v, None, hint or first.dtype) for v in found[1:])]
+    if {Tensor}.issuperset(map(type, results)):
+        return results
+    hint = next((v.dtype for v in results if isinstance(v, Value)), None)
+    first = operand(results[0], None, hint)
+    return [first, *(operand(v, None, hint or first.dtype) for v in results[1:])]
 
 
 def _of_known_rank(xs: list[Value]) -> Value:

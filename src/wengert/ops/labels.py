@@ -33,7 +33,7 @@ def collapse_repeated(
     kept = tf.logical_and(new, tf.sequence_mask(lengths, x._array.shape[1]))
     counts = tf.reduce_sum(tf.cast(kept, dtypes.int32), 1)
     filled = tf.sequence_mask(counts)
-    found = tf.scatter_nd(
+    result = tf.scatter_nd(
         tf.where(filled), tf.boolean_mask(x, kept), tf.shape(filled, dtypes.int64)
     )
-    return found, tf.cast(counts, lengths.dtype)
+    return result, tf.cast(counts, lengths.dtype)

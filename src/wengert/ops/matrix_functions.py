@@ -48,8 +48,8 @@ def _each(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.nda
 def _one(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> float | np.ndarray:
     if not x.size:
         return x
-    found = function(x) if np.isfinite(x).all() else np.nan
-    return np.nan if np.iscomplexobj(found) and not np.iscomplexobj(x) else found
+    result = function(x) if np.isfinite(x).all() else np.nan
+    return np.nan if np.iscomplexobj(result) and not np.iscomplexobj(x) else result
 
 
 EXPM = Op(

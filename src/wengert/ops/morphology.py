@@ -71,12 +71,12 @@ def _places(
     shape = (batch, *counts, channels)
     best, none = xp.full(shape, dtypes.of(x).min, x.dtype), xp.full(shape, -1)
     tap = walk(len(taps), step, (best, none))[1]
-    found, tap = tap >= 0, xp.maximum(tap, 0)
+    result, tap = tap >= 0, xp.maximum(tap, 0)
     rows = top[:, None, None] + tap // w.shape[1] * dilations[0]
     columns = left[:, None] + tap % w.shape[1] * dilations[1]
     channel = np.arange(channels)
     place = (rows * width + columns) * channels + channel
-    return xp.where(found, place, 0), tap * channels + channel, found
+    return xp.where(result, place, 0), tap * channels + channel, result
 
 
 def _infer_places(
@@ -110,13 +110,13 @@ PLACES = Op(
 
 
 def _dilated(x: Tensor, w: Tensor, at: dict[str, str | tuple[int, ...]]) -> Tensor:
-    place, tap, found = apply(PLACES, x, w, **at)
+    place, tap, result = apply(PLACES, x, w, **at)
     batch, height, width, channels = x._array.shape
     pixels = tf.gather(
         tf.reshape(x, (batch, height * width * channels)), place, axis=1, batch_dims=1
     )
     return tf.where(
-        found, pixels + tf.gather(tf.reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype)
+        result, pixels + tf.gather(tf.reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype)
     )
 
 

@@ -86,8 +86,8 @@ class ExponentialMovingAverage:
 
     def average_name(self, var: Variable) -> str:
         """The name under which the average of `var` is, or would be, kept."""
-        found = self.average(var)
-        full = var.name.partition(":")[0] + f"/{self._name}" if found is None else found.name
+        result = self.average(var)
+        full = var.name.partition(":")[0] + f"/{self._name}" if result is None else result.name
         return full.partition(":")[0]
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Variable]:

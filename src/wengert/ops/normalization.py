@@ -53,8 +53,8 @@ def _lower_moments(x: JaxArray, axis: tuple[int, ...], keepdims: bool) -> tuple[
 
     middle = mean(x)
     centred = lax.sub(x, lax.broadcast_in_dim(middle, x.shape, rest))
-    found = middle, mean(lax.mul(centred, centred))
-    return tuple(lax.expand_dims(y, axis) for y in found) if keepdims else found
+    result = middle, mean(lax.mul(centred, centred))
+    return tuple(lax.expand_dims(y, axis) for y in result) if keepdims else result
 
 
 def _moments_grad(

@@ -88,8 +88,8 @@ def _matrix_norm(x: Value, ord: TensorLike, axis: tuple[int, ...], keepdims: boo
         return _spectral_norm(x, down, across, keepdims)
     # The norm 1 sums down the columns and takes the largest, inf sums along the rows.
     inner, outer = (down, across) if ord == 1 else (across, down)
-    found = tf.reduce_max(tf.reduce_sum(tf.abs(x), inner, keepdims=True), outer, keepdims=True)
-    return found if keepdims else _dropped(found, down, across)
+    result = tf.reduce_max(tf.reduce_sum(tf.abs(x), inner, keepdims=True), outer, keepdims=True)
+    return result if keepdims else _dropped(result, down, across)
 
 
 def _dropped(x: Tensor, *axes: int) -> Tensor:

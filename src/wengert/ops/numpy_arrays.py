@@ -218,8 +218,8 @@ def answer(
     if not isinstance(result, list | tuple):
         return _linked(result, mine, ids, site, arrays)
     several = mine if isinstance(mine, list | tuple) and len(mine) == len(result) else None
-    found = several or [None] * len(result)
-    answers = [_linked(r, m, ids, site, arrays) for r, m in zip(result, found, strict=True)]
+    value = several or [None] * len(result)
+    answers = [_linked(r, m, ids, site, arrays) for r, m in zip(result, value, strict=True)]
     return type(result)(answers) if type(result) in (list, tuple) else result
 
 
@@ -239,11 +239,11 @@ def _mine(
     args, options = as_tensors(args), as_tensors(options)
     dtype = getattr(result, "dtype", None)
     try:
-        found = ours(*args, **options)
+        value = ours(*args, **options)
     except failures():
-        found = None
-    if dtype is None or getattr(getattr(found, "_array", None), "dtype", None) == dtype:
-        return found
+        value = None
+    if dtype is None or getattr(getattr(value, "_array", None), "dtype", None) == dtype:
+        return value
     try:
         return ours(*_in_dtype(args, dtype), **options)
     except failures():

@@ -191,14 +191,14 @@ _numbers: dict[float, Tensor] = {}
 def adopted(value: Any, beside: Value | Alias) -> Value | Alias:
     """What stands beside a tensor in an expression, as a tensor or variable."""
     usual = type(value) in _PLAIN and type(beside) is Tensor and beside._array.dtype is _FLOAT
-    found = _numbers.get(value) if usual else None
-    if found is None:
-        found = operand(value, None, beside.dtype)
+    cached = _numbers.get(value) if usual else None
+    if cached is None:
+        cached = operand(value, None, beside.dtype)
         if usual and value:
             if len(_numbers) >= _MOST:
                 _numbers.clear()
-            _numbers[value] = found
-    return found
+            _numbers[value] = cached
+    return cached
 
 
 def _as_truth(value: Any, beside: Value | Alias) -> Any:

@@ -174,8 +174,8 @@ def _lower_stitch(*xs: Any, count: int) -> Any:
 
 
 def _infer_closed(*xs: ShapeDtype, count: int) -> ShapeDtype:
-    found = _infer_stitch(*xs)
-    return ShapeDtype(found.shape and (count, *found.shape[1:]), found.dtype)
+    result = _infer_stitch(*xs)
+    return ShapeDtype(result.shape and (count, *result.shape[1:]), result.dtype)
 
 
 STITCH_CLOSED = Op(

@@ -168,14 +168,14 @@ ADD_PATCHES = Op(
 
 
 def _inner(what: str, given: TensorLike) -> Pair:
-    found = static("extract_patches", given)
-    if not isinstance(found, tuple) or len(found) != 4 or found[0] != 1 or found[3] != 1:
+    result = static("extract_patches", given)
+    if not isinstance(result, tuple) or len(result) != 4 or result[0] != 1 or result[3] != 1:
         raise invalid("extract_patches", f"`{what}` must be [1, rows, columns, 1]; got {given}")
-    if min(found) < 1:
+    if min(result) < 1:
         raise invalid(
             "extract_patches", f"`{what}` must be positive; got {given}", kind=OutOfRangeError
         )
-    return found[1], found[2]
+    return result[1], result[2]
 
 
 @with_fallback

@@ -193,8 +193,8 @@ def _rewriting(rewrite: bytes) -> _Rewriting:
     r"""Reads \0 to \9 and \\; from any other backslash on RE2 drops the rest."""
     parts: list[bytes | int] = []
     at = 0
-    while found := _REWRITE.match(rewrite, at):
-        parts.append(int(found[2]) if found[2] else found[1] or found[3])
-        at = found.end()
+    while match := _REWRITE.match(rewrite, at):
+        parts.append(int(match[2]) if match[2] else match[1] or match[3])
+        at = match.end()
     numbers = re.findall(rb"(?s)\\(?:([0-9])|.)", rewrite)
     return _Rewriting(tuple(parts), max(int(n or 0) for n in [*numbers, 0]), at == len(rewrite))

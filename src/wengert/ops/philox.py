@@ -60,8 +60,8 @@ def blocks(key: int, low: np.ndarray, high: Any) -> np.ndarray:
     count = len(low)
     if count <= _FEW:
         tops = [int(high)] * count if np.ndim(high) == 0 else high.tolist()
-        found = [block(key, a, b) for a, b in zip(low.tolist(), tops, strict=True)]
-        return np.array(found, np.uint32).reshape(count, 4)
+        results = [block(key, a, b) for a, b in zip(low.tolist(), tops, strict=True)]
+        return np.array(results, np.uint32).reshape(count, 4)
     out = np.empty((count, 4), np.uint32)
     keys = _STEPS + np.array([[key & _LOW], [key >> 32]], np.uint64)
     keys &= _MASK
@@ -148,6 +148,6 @@ def lower_words(state: JaxArray, count: int) -> JaxArray:
     low, high, key = state[0], state[1], state[2]
     counters = lax.iota(np.uint64, needed) + low
     tops = lax.convert_element_type(counters < low, np.uint64) + high
-    found = lower_blocks(key, counters, tops)
-    stacked = lax.concatenate([lax.expand_dims(w, (1,)) for w in found], 1)
+    result = lower_blocks(key, counters, tops)
+    stacked = lax.concatenate([lax.expand_dims(w, (1,)) for w in result], 1)
     return lax.slice_in_dim(lax.reshape(stacked, (4 * needed,)), 0, count)

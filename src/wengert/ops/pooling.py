@@ -448,10 +448,10 @@ def _lower_arg(
     if not y.size:
         return lax.full(y.shape, dtype.np.type(0))
     pairs, _ = _geometry(x.shape, **at)
-    found = lax.convert_element_type(_first_max(x, pairs, at), dtype.np)
+    result = lax.convert_element_type(_first_max(x, pairs, at), dtype.np)
     if batched or not x.size:
-        return found
-    return lax.rem(found, lax.full_like(found, math.prod(x.shape[1:])))
+        return result
+    return lax.rem(result, lax.full_like(result, math.prod(x.shape[1:])))
 
 
 MAX_POOL_ARG = Op(

@@ -144,10 +144,10 @@ def _lower_search(row: JaxArray, x: JaxArray, side: str, dtype: DType) -> JaxArr
         return jnp.searchsorted(row, x, side)
 
     search = jnp.vectorize(one, signature="(n),(m)->(m)") if x.ndim > 1 else one
-    found = lax.convert_element_type(search(row, x), dtype.np)
+    result = lax.convert_element_type(search(row, x), dtype.np)
     if side == "left" and x.dtype.kind in "fV":
-        found = lax.select(lax.ne(x, x), lax.full_like(found, 0), found)
-    return found
+        result = lax.select(lax.ne(x, x), lax.full_like(result, 0), result)
+    return result
 
 
 SEARCHSORTED = Op(

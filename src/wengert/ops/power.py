@@ -51,8 +51,8 @@ def _fixed_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x * x * x
     if x.size < 64:
         return np.power(x, y)
-    found = np.power(np.abs(x), y)
-    return np.copysign(found, x) if power % 2 else found
+    result = np.power(np.abs(x), y)
+    return np.copysign(result, x) if power % 2 else result
 
 
 _WIDE = dtypes.nums("float32", "float64")

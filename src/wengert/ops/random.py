@@ -62,14 +62,14 @@ def check_algorithm(alg: int | str) -> int:
 
 def float_dtype(name: str, dtype: DTypeLike) -> DType:
     """A floating dtype, or an error that says which are allowed."""
-    found = as_dtype(dtype)
-    if found.kind != "f":
+    result = as_dtype(dtype)
+    if result.kind != "f":
         raise at_site(
             TypeError(
-                f"{name}: `dtype` must be float16, bfloat16, float32 or float64; got {found.name}."
+                f"{name}: `dtype` must be float16, bfloat16, float32 or float64; got {result.name}."
             )
         )
-    return found
+    return result
 
 
 def _is(value: TensorLike, number: float) -> bool:
@@ -200,8 +200,8 @@ def gamma_of(
     alpha: TensorLike, beta: TensorLike | None, shape: tuple[int, ...], state: Tensor
 ) -> Tensor:
     """Gamma numbers of a state."""
-    found = rejection.standard_gamma(tf.broadcast_to(alpha, shape), state)
-    return found if beta is None else found / beta
+    result = rejection.standard_gamma(tf.broadcast_to(alpha, shape), state)
+    return result if beta is None else result / beta
 
 
 def gamma(

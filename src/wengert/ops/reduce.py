@@ -96,15 +96,17 @@ def reduce_args(
         return x, tuple(range(rank))
     if type(axis) is int and -rank <= axis < rank:
         return x, (axis % rank,)
-    found = static(name, axis)
+    result = static(name, axis)
     if not keepdims and (
-        type(found) is Dim or (type(found) is tuple and [*map(type, found)] == [Dim])
+        type(result) is Dim or (type(result) is tuple and [*map(type, result)] == [Dim])
     ):
         return _moved_first(x, tf.reshape(axis, ())), (0,)
-    if isinstance(found, tuple) and tuple in map(type, found):
+    if isinstance(result, tuple) and tuple in map(type, result):
         known = not is_dynamic(axis)
-        found = static(name, operand(axis)._array.ravel()) if known else tuple(nest.flatten(found))
-    wanted = shapes.axes(name, found, rank)
+        result = (
+            static(name, operand(axis)._array.ravel()) if known else tuple(nest.flatten(result))
+        )
+    wanted = shapes.axes(name, result, rank)
     if len(set(wanted)) < len(wanted):
         raise invalid(
             name, f"`axis` {list(wanted)} names an axis twice", x, help="Name each axis once."
@@ -509,15 +511,15 @@ def reduce_any(
 
 
 def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> np.ndarray:
-    found = np.add.reduce(x.astype(bool), axis, dtype=np.int64, keepdims=keepdims)
-    return np.asarray(found).astype(dtype.np)
+    result = np.add.reduce(x.astype(bool), axis, dtype=np.int64, keepdims=keepdims)
+    return np.asarray(result).astype(dtype.np)
 
 
 def _lower_count(x: JaxArray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> JaxArray:
     hit = lax.convert_element_type(lax.ne(x, lax.full_like(x, 0)), np.int64)
-    found = lax.reduce(hit, np.int64(0), lax.add, axis)
-    found = lax.expand_dims(found, axis) if keepdims else found
-    return lax.convert_element_type(found, dtype.np)
+    result = lax.reduce(hit, np.int64(0), lax.add, axis)
+    result = lax.expand_dims(result, axis) if keepdims else result
+    return lax.convert_element_type(result, dtype.np)
 
 
 COUNT_NONZERO = Op(

@@ -108,9 +108,9 @@ def _gamma(
     m = engine.m
     a = alpha.astype(np.float64)
     usable = (a > 0) & (a < np.inf)
-    found = engine.reject(state, _gamma_step, usable, m.where(usable, a, 1.0))
-    found = m.where(usable, found, m.where(a >= 0.0, a, np.nan)).astype(alpha.dtype)
-    return m.maximum(found, alpha.dtype.type(float(ml_dtypes.finfo(alpha.dtype).tiny)))
+    result = engine.reject(state, _gamma_step, usable, m.where(usable, a, 1.0))
+    result = m.where(usable, result, m.where(a >= 0.0, a, np.nan)).astype(alpha.dtype)
+    return m.maximum(result, alpha.dtype.type(float(ml_dtypes.finfo(alpha.dtype).tiny)))
 
 
 RANDOM_GAMMA = Op(
@@ -338,9 +338,9 @@ def _binomial(
     step = functools.partial(_binomial_step, engine.lgamma)
     big = engine.reject(state, step, large, m.where(large, n, 40.0), m.where(large, q, 0.5))
     small = engine.searched(engine.uniform(state, n), *_binomial_terms(m, n, q))
-    found = m.where(large, big, small)
-    found = m.where(p > 0.5, n - found, found)
-    return engine.finish(m.where(valid, found, np.nan), dtype)
+    result = m.where(large, big, small)
+    result = m.where(p > 0.5, n - result, result)
+    return engine.finish(m.where(valid, result, np.nan), dtype)
 
 
 RANDOM_BINOMIAL = Op(

@@ -130,18 +130,18 @@ def taps(
     """Places and weights, `[new, width]` each; `transposed` gives those of the gradient."""
     if isinstance(method, tuple):
         coefficients, border = method
-        found = _filter_taps(coefficients, border, old, new)
+        result = _filter_taps(coefficients, border, old, new)
     elif method == "nearest":
-        found = _nearest_taps(old, new)
+        result = _nearest_taps(old, new)
     elif method == "area":
-        found = _area_taps(old, new)
+        result = _area_taps(old, new)
     elif method == "bilinear" and not antialias:
-        found = _bilinear_taps(old, new)
+        result = _bilinear_taps(old, new)
     elif method == "bicubic" and not antialias:
-        found = _bicubic_taps(old, new)
+        result = _bicubic_taps(old, new)
     else:
-        found = _kernel_taps(method, old, new, antialias)
-    return _transposed(found[0], found[1], old) if transposed else found
+        result = _kernel_taps(method, old, new, antialias)
+    return _transposed(result[0], result[1], old) if transposed else result
 
 
 def _transposed(places: np.ndarray, weights: np.ndarray, old: int) -> tuple[np.ndarray, np.ndarray]:

@@ -64,18 +64,18 @@ def height_width(image: Value) -> tuple[int, int]:
 
 def _size(size: TensorLike) -> tuple[int, int]:
     try:
-        found = static("resize", size)
+        result = static("resize", size)
     except TypeError:
-        found = None
+        result = None
     if (
-        not isinstance(found, tuple)
-        or len(found) != 2
-        or not all(isinstance(n, int | Dim) for n in found)
+        not isinstance(result, tuple)
+        or len(result) != 2
+        or not all(isinstance(n, int | Dim) for n in result)
     ):
         raise wrong("resize", f"`size` must be two whole numbers; got {describe(size)}")
-    if any(isinstance(n, int) and n < 1 for n in found):
-        raise invalid("resize", f"`size` must be positive; got {list(found)}")
-    return found
+    if any(isinstance(n, int) and n < 1 for n in result):
+        raise invalid("resize", f"`size` must be positive; got {list(result)}")
+    return result
 
 
 @formula
@@ -152,9 +152,9 @@ _SIDES = ("offset_height", "offset_width", "target_height", "target_width")
 
 
 def _box(name: str, *values: TensorLike) -> list[int]:
-    found = [static_int(name, v, what) for what, v in zip(_SIDES, values, strict=True)]
-    _check_box(name, *found)
-    return found
+    results = [static_int(name, v, what) for what, v in zip(_SIDES, values, strict=True)]
+    _check_box(name, *results)
+    return results
 
 
 def _check_box(name: str, *found: int) -> None:

@@ -27,8 +27,8 @@ def row_count(graph: Graph, value: int) -> int | None:
     if node is None or node.op is not NEW_ROWS or node.attrs["grows"]:
         return None
     content = graph.content(node.inputs[0])
-    found: Any = None if content is None else content[()]
-    return None if found is None or type(found) is Dim else int(found)
+    result: Any = None if content is None else content[()]
+    return None if result is None or type(result) is Dim else int(result)
 
 
 def _origin(graph: Graph, value: int) -> int:
@@ -51,9 +51,9 @@ def _before(node: Node, k: int) -> int | None:
         body = attrs["body"]
         return node.inputs[1 + k] if _origin(body, body.outputs[k - 1]) == body.inputs[k] else None
     if op is SWITCH:
-        found = {_place(branch, k) for branch in attrs["branches"]}
-        place = found.pop()
-        return None if found or place is None else node.inputs[1 + place]
+        names = {_place(branch, k) for branch in attrs["branches"]}
+        place = names.pop()
+        return None if names or place is None else node.inputs[1 + place]
     return None
 
 

@@ -115,8 +115,8 @@ class Rows:
 
     def get(self, i: int) -> Any:
         """Row `i`, zeros where none was written."""
-        found = self.items[i]
-        return self.blank(i) if found is None else found
+        result = self.items[i]
+        return self.blank(i) if result is None else result
 
     def blank(self, i: int) -> np.ndarray:
         """What stands where nothing was written."""
@@ -165,13 +165,13 @@ class Rows:
         if not rows:
             return np.zeros(self.shape, self.dtype)
         if self.is_even and self.dtype != object:
-            found = np.stack(rows, self.axis)
-            return found if dtype is None else found.astype(dtype)
+            result = np.stack(rows, self.axis)
+            return result if dtype is None else result.astype(dtype)
         if self.is_even:
-            found = np.empty(self.shape, object)
+            result = np.empty(self.shape, object)
             for i, x in enumerate(rows):
-                found[i] = x[()]
-            return found
+                result[i] = x[()]
+            return result
         return _objects(rows)
 
     def __array_ufunc__(
@@ -194,10 +194,10 @@ def _resize(items: list[np.generic | np.ndarray | None], length: int) -> None:
 
 def _objects(rows: list[np.ndarray | Rows]) -> np.ndarray:
     rows = list(rows)
-    found = np.empty(len(rows), object)
+    array = np.empty(len(rows), object)
     for i, x in enumerate(rows):
-        found[i] = x
-    return found
+        array[i] = x
+    return array
 
 
 def as_rows(x: np.ndarray | Rows, axis: int = 0) -> Rows:
@@ -230,8 +230,8 @@ def increased(rows: Rows, i: int, x: np.ndarray) -> Rows:
 
 
 def _sum(x: np.generic | np.ndarray, y: np.ndarray) -> np.ndarray:
-    found = np.add(x, y)
-    return found if type(found) is Rows else np.asarray(found)
+    result = np.add(x, y)
+    return result if type(result) is Rows else np.asarray(result)
 
 
 def joined(rows: list[Any], spec: Any) -> Any:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def _lengths_kernel(buffer: np.ndarray | Rows) -> np.ndarray:
     if not isinstance(buffer, Rows) and buffer.dtype != object:
         return np.full(len(buffer), buffer.shape[1] if buffer.ndim > 1 else -1, np.int64)
-    found = [x.shape[0] if x.shape else -1 for x in as_rows(buffer).filled()]
-    return np.asarray(found, np.int64)
+    results = [x.shape[0] if x.shape else -1 for x in as_rows(buffer).filled()]
+    return np.asarray(results, np.int64)
 
 
 def _lower_lengths(buffer: Any) -> Any:

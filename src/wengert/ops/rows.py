@@ -316,8 +316,8 @@ def _stack_kernel(buffer: np.ndarray | Rows, count: int | None, name: str) -> np
             )
         help = "Join them with concat(), or pad them."
         raise invalid(name, f"all elements must have one shape; there are {shapes}", help=help)
-    found = np.asarray(buffer)
-    return found if count is None else found[:count]
+    array = np.asarray(buffer)
+    return array if count is None else array[:count]
 
 
 def _lower_stack(
@@ -425,8 +425,8 @@ def _lower_fit(x: JaxArray | Padded, like: JaxArray | Padded) -> JaxArray | Padd
         x, rows = x.filled(0) if type(x) is Padded else x, array_of(like)
         if len(deeper[0]) != len(deeper[1]) or x.shape[1:] != rows.shape[1:]:
             raise rows_unknown()
-        found = _lower_fit(x, rows)
-        return like.mapped(lambda _: found) if type(like) is Padded else found
+        result = _lower_fit(x, rows)
+        return like.mapped(lambda _: result) if type(like) is Padded else result
     more = like.shape[0] - x.shape[0]
     if not x.shape[0]:
         return lax.full(like.shape, 0, x.dtype)

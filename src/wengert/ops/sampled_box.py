@@ -108,10 +108,10 @@ def _sample(
     scale = xp.stack([rows, columns, rows, columns])
     fine = fine & _shows(xp, windows, xp.trunc(boxes * scale), how.covered)
     whole = xp.stack([rows * 0, columns * 0, rows, columns])
-    found = xp.where(fine.any(), windows[xp.argmax(fine)], whole)
-    begin = xp.concatenate([found[:2], xp.zeros(1)])
-    extent = xp.concatenate([found[2:] - found[:2], -xp.ones(1)])
-    part = (found / scale).astype(np.float32).reshape(1, 1, 4)
+    result = xp.where(fine.any(), windows[xp.argmax(fine)], whole)
+    begin = xp.concatenate([result[:2], xp.zeros(1)])
+    extent = xp.concatenate([result[2:] - result[:2], -xp.ones(1)])
+    part = (result / scale).astype(np.float32).reshape(1, 1, 4)
     return begin.astype(size.dtype), extent.astype(size.dtype), part
 
 
@@ -171,10 +171,10 @@ class SampledBox(NamedTuple):
 def _pair(name: str, what: str, given: Any, usual: tuple[float, float]) -> tuple[float, float]:
     if given is None:
         return usual
-    found = tuple(static_float(name, v, what) for v in given)
-    if len(found) != 2 or not all(v > 0 for v in found):
-        raise invalid(name, f"`{what}` must be two positive numbers; got {list(found)}")
-    return found[0], found[1]
+    result = tuple(static_float(name, v, what) for v in given)
+    if len(result) != 2 or not all(v > 0 for v in result):
+        raise invalid(name, f"`{what}` must be two positive numbers; got {list(result)}")
+    return result[0], result[1]
 
 
 def _drawn(

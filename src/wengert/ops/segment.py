@@ -191,8 +191,8 @@ def _tie_grad(g: Tensor, x: Tensor, ids: Tensor, out: Tensor) -> Tensor:
 
 def _counts(ids: Tensor, num: int, dtype: DType, rank: int) -> Tensor:
     """The number of rows of each segment, at least 1, in a shape that divides the rows."""
-    found = apply(UNSORTED_SUM, tf.ones_like(ids, dtype.real_dtype), ids, num=num)
-    return tf.cast(tf.reshape(tf.maximum(found, 1), (num,) + (1,) * rank), dtype)
+    result = apply(UNSORTED_SUM, tf.ones_like(ids, dtype.real_dtype), ids, num=num)
+    return tf.cast(tf.reshape(tf.maximum(result, 1), (num,) + (1,) * rank), dtype)
 
 
 def _mean_grad(g: Tensor, ids: Tensor) -> Tensor:

@@ -249,11 +249,11 @@ def broadcast_to(input: TensorLike, shape: Any, name: str | None = None) -> Tens
 
 def _resolve_open(x: ShapeDtype, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """`_resolve` where sizes of the target are unknown: a single one may follow from the rest."""
-    found = tuple(None if d == -1 else d for d in shape)
-    count, rest = shapes.size(x.shape), math.prod(d for d in found if d is not None)
-    if found.count(None) == 1 and count is not None and rest and count % rest == 0:
-        return tuple(count // rest if d is None else d for d in found)
-    return found
+    result = tuple(None if d == -1 else d for d in shape)
+    count, rest = shapes.size(x.shape), math.prod(d for d in result if d is not None)
+    if result.count(None) == 1 and count is not None and rest and count % rest == 0:
+        return tuple(count // rest if d is None else d for d in result)
+    return result
 
 
 def _resolve(x: ShapeDtype, shape: tuple[int, ...]) -> tuple[int | None, ...]:

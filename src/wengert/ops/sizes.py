@@ -52,10 +52,10 @@ def at_least(name: str, what: str, number: TensorLike, least: int) -> Any:
 
 def whole_shape(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as sizes, none of them negative: now, or when the function runs."""
-    found = static_tuple(name, shape)
-    if any(map(negative, found)):
-        raise invalid(name, f"a size must not be negative; got shape {list(found)}")
-    return tuple([at_least(name, "a size", d, 0) for d in found]) if is_open(found) else found
+    result = static_tuple(name, shape)
+    if any(map(negative, result)):
+        raise invalid(name, f"a size must not be negative; got shape {list(result)}")
+    return tuple([at_least(name, "a size", d, 0) for d in result]) if is_open(result) else result
 
 
 def made(name: str, make: Callable[..., np.ndarray], *args: Any) -> np.ndarray:
@@ -79,15 +79,15 @@ def listed(name: str, what: str, value: Any) -> list[Any]:
 
 def fixed(name: str, what: str, value: TensorLike) -> Any:
     """Like `static`, for numbers that must be known while tracing."""
-    found = static(name, value)
-    if is_open(found):
+    result = static(name, value)
+    if is_open(result):
         raise at_site(
             TypeError(
                 f"{name}: `{what}` must be known while tracing; it comes from a tensor whose value "
                 f"is known only when the function runs. Give it as a Python number."
             )
         )
-    return found
+    return result
 
 
 def checked(kernel: Callable[..., Any], infer: Callable[..., Any]) -> Callable[..., Any]:

@@ -68,11 +68,11 @@ def _whole(i: Any) -> Any:
     if isinstance(i, Variable) and not executing_eagerly():
         i = late.READ.call(i)
     if is_symbolic(i) and i.dtype.is_integer:
-        found = as_number(i)
-        while type(found) is tuple and len(found) == 1:
-            found = found[0]
-        if type(found) is not tuple:
-            return found
+        result = as_number(i)
+        while type(result) is tuple and len(result) == 1:
+            result = result[0]
+        if type(result) is not tuple:
+            return result
     try:
         if type(i) is not bool:
             return i.__index__()

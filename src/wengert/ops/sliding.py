@@ -69,8 +69,8 @@ def entries(
 
     The axes named in `outer` (batch and channels, counted in `N...C` order) must have a 1.
     """
-    found = fixed(name, what, 1 if value is None else value)
-    given: Any = (found,) if isinstance(found, int) else tuple(found)
+    result = fixed(name, what, 1 if value is None else value)
+    given: Any = (result,) if isinstance(result, int) else tuple(result)
     if any(not isinstance(n, int) for n in given):
         raise invalid_dtype(name, f"`{what}` must be a number or a list of numbers", value)
     if len(given) == 1:
@@ -155,11 +155,11 @@ def resolve(sizes: Any, reach: tuple[int, ...], strides: tuple[int, ...], paddin
         return ((0, 0),) * len(strides)
     if padding != "SAME":
         return padding
-    found = []
+    results = []
     for size, span, stride in zip(sizes, reach, strides, strict=True):
         total = max((-(-size // stride) - 1) * stride + span - size, 0)
-        found.append((total // 2, total - total // 2))
-    return tuple(found)
+        results.append((total // 2, total - total // 2))
+    return tuple(results)
 
 
 def extent(window: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ...]:
@@ -169,12 +169,12 @@ def extent(window: tuple[int, ...], dilations: tuple[int, ...]) -> tuple[int, ..
 
 def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -> Any:
     """The number of windows along each axis; `None` where a size is unknown."""
-    found: list[int | None] = []
+    results: list[int | None] = []
     for i, (size, span, stride) in enumerate(zip(sizes, reach, strides, strict=True)):
         if size is None or (span is None and padding != "SAME"):
-            found.append(None)
+            results.append(None)
         elif padding == "SAME":  # whatever the window
-            found.append(-(-size // stride))
+            results.append(-(-size // stride))
         else:
             full = size if padding == "VALID" else size + sum(padding[i])
             room = full - span + stride
@@ -183,8 +183,8 @@ def outer_sizes(name: str, sizes: Any, reach: Any, strides: Any, padding: Any) -
                     name, f"a window of {span} does not fit into a size of {full}",
                     help="Use a smaller window, or padding 'SAME'.",
                 )  # fmt: skip
-            found.append(max(room // stride, 0))
-    return found
+            results.append(max(room // stride, 0))
+    return results
 
 
 def split(shape: tuple[int | None, ...], first: bool) -> tuple[Any, Any, Any]:

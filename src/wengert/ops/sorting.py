@@ -33,13 +33,13 @@ SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
 
 def choose_type(name: str, argument: str, dtype: DTypeLike, *allowed: DType) -> DType:
     """The integer type asked for, or an error that lists the choices."""
-    found = dtypes.as_dtype(dtype)
-    if found not in allowed:
+    result = dtypes.as_dtype(dtype)
+    if result not in allowed:
         raise invalid_dtype(
             name,
-            f"`{argument}` must be one of {', '.join(d.name for d in allowed)}; got {found.name}",
+            f"`{argument}` must be one of {', '.join(d.name for d in allowed)}; got {result.name}",
         )
-    return found
+    return result
 
 
 def _ranks(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:

@@ -49,8 +49,8 @@ _UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
 
 def _check_labels(labels: np.ndarray, classes: int) -> None:
     # Seen without a sign, negative labels are larger than any class: one pass finds both kinds.
-    found = labels.view(_UNSIGNED[labels.itemsize])
-    if found.size and found.item(found.argmax()) >= classes:
+    result = labels.view(_UNSIGNED[labels.itemsize])
+    if result.size and result.item(result.argmax()) >= classes:
         bad = labels[(labels < 0) | (labels >= classes)].flat[0]
         raise invalid(
             "sparse_softmax_cross_entropy_with_logits",

@@ -144,10 +144,10 @@ def dawsn(x: TensorLike, name: str | None = None) -> Any:
 
 def _lower_expint(x: JaxArray) -> JaxArray:
     inner = lax.bitwise_and(x > 0, lax.is_finite(x))
-    found = jsp.expi(lax.select(inner, x, lax.full_like(x, 1)))
+    result = jsp.expi(lax.select(inner, x, lax.full_like(x, 1)))
     end = lax.select(x > 0, lax.full_like(x, np.inf), lax.full_like(x, -np.inf))
-    found = lax.select(inner, found, end)
-    return lax.select(x >= 0, found, lax.full_like(x, np.nan))
+    result = lax.select(inner, result, end)
+    return lax.select(x >= 0, result, lax.full_like(x, np.nan))
 
 
 @function_of(

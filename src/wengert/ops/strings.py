@@ -292,11 +292,11 @@ def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
     parts, shape = _side_by_side(x, np.asarray(pos), np.asarray(len))
     texts, starts, sizes = (a.tolist() for a in parts)
     if unit == "BYTE":
-        found = list(map(_substr, texts, starts, sizes))
+        results = list(map(_substr, texts, starts, sizes))
     else:
         decoded = [text.decode() for text in texts]
-        found = [cut.encode() for cut in map(_substr, decoded, starts, sizes)]
-    return np.fromiter(found, object).reshape(shape)
+        results = [cut.encode() for cut in map(_substr, decoded, starts, sizes)]
+    return np.fromiter(results, object).reshape(shape)
 
 
 def _infer_substr(x: ShapeDtype, pos: int, len: int, unit: str) -> ShapeDtype:
@@ -391,8 +391,8 @@ def regex_replace(
 
 
 def _match_kernel(x: np.ndarray, p: np.ndarray) -> np.ndarray:
-    found = _regex("regex_full_match", p).matches(x.ravel().tolist())
-    return np.fromiter(found, np.bool_, x.size).reshape(x.shape)
+    result = _regex("regex_full_match", p).matches(x.ravel().tolist())
+    return np.fromiter(result, np.bool_, x.size).reshape(x.shape)
 
 
 REGEX_MATCH = Op(

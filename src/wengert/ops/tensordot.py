@@ -122,13 +122,13 @@ def _axes(
         raise invalid_dtype("tensordot", f"`axes` must be made of whole numbers; got {axes}")
     if len(ours) != len(theirs):
         raise invalid("tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`")
-    found = (
+    result = (
         tuple(shapes.check_axis("tensordot", i, x_rank) for i in ours),
         tuple(shapes.check_axis("tensordot", i, y_rank) for i in theirs),
     )
-    if any(len(set(f)) < len(f) for f in found):
+    if any(len(set(f)) < len(f) for f in result):
         raise invalid("tensordot", f"`axes` names an axis twice; got {axes}")
-    return found
+    return result
 
 
 def _infer_cross(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:

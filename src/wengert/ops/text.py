@@ -138,22 +138,22 @@ def number_reader(kind: dtypes.DType) -> Callable[[bytes], Any]:
     low, high = int(kind.min), int(kind.max)
 
     def whole(text: bytes) -> int:
-        found = int(_digits(text))
-        if not low <= found <= high:
+        result = int(_digits(text))
+        if not low <= result <= high:
             raise ValueError(text)
-        return found
+        return result
 
     return whole
 
 
 def _float(text: bytes) -> float:
-    found = _digits(text)
-    return float.fromhex(found) if "x" in found or "X" in found else float(found)
+    result = _digits(text)
+    return float.fromhex(result) if "x" in result or "X" in result else float(result)
 
 
 def _digits(text: bytes) -> str:
     """Without what only Python takes for part of a number."""
-    found = text.decode("ascii")
-    if "_" in found:
-        raise ValueError(found)
-    return found
+    result = text.decode("ascii")
+    if "_" in result:
+        raise ValueError(result)
+    return result

@@ -100,8 +100,8 @@ def _turned(diagonals: Tensor) -> Tensor:
 def _pairs(g: Tensor, x: Tensor) -> Tensor:
     """The diagonals of the product of `g` [..., n, k] and the transposed `x`."""
     columns, others = tf.matrix_transpose(g), tf.matrix_transpose(x)
-    found = [tf.reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
-    return tf.stack(found, axis=-2)
+    results = [tf.reduce_sum(columns * y, -2) for y in (_later(others), others, _earlier(others))]
+    return tf.stack(results, axis=-2)
 
 
 SOLVE_TRIDIAGONAL = Op(

@@ -89,8 +89,8 @@ def _kernel_slices(x: np.ndarray, axis: int, dtype: DType) -> tuple[np.ndarray, 
     order = np.argsort(first)
     rank = np.empty(order.size, dtype.np)
     rank[order] = np.arange(order.size)
-    found = np.take(x, first[order], axis)
-    return found, rank[place.reshape(-1)], counts[order].astype(dtype.np)
+    result = np.take(x, first[order], axis)
+    return result, rank[place.reshape(-1)], counts[order].astype(dtype.np)
 
 
 def _infer_slices(x: ShapeDtype, axis: int, dtype: DType) -> tuple[ShapeDtype, ...]:

@@ -27,12 +27,12 @@ def resident() -> int:
 
 def on_devices(devices: Any) -> dict[str, int]:
     """The bytes in use on each device that tells."""
-    found = {}
+    table = {}
     for device in devices:
         stats = device.memory_stats() or {}
         if "bytes_in_use" in stats:
-            found[str(device)] = int(stats["bytes_in_use"])
-    return found
+            table[str(device)] = int(stats["bytes_in_use"])
+    return table
 
 
 class Sampler:

@@ -56,13 +56,13 @@ class Recorder:
     ) -> Tensor | tuple[Tensor | JaxArray, ...] | Trace | None:
         """Runs `run` as a span; `details` is a function of what it gives."""
         start = perf_counter_ns()
-        found = None
+        result = None
         try:
             with self.annotation(f"{kind}/{name}"):
-                found = run()
-            return found
+                result = run()
+            return result
         finally:
-            self.add(kind, name, start, details and details(found))
+            self.add(kind, name, start, details and details(result))
 
     def annotation(self, name: str, **details: Any) -> Any:
         """A context manager that names a block in JAX's timeline."""

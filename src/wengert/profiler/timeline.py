@@ -46,7 +46,7 @@ def _threads(recorder: Recorder) -> list[dict[str, Any]]:
 
 
 def _event(span: Span, began: int) -> dict[str, float | str]:
-    found: dict[str, Any] = {
+    table: dict[str, Any] = {
         "ph": "X",
         "pid": _OWN,
         "tid": span.thread,
@@ -56,10 +56,10 @@ def _event(span: Span, began: int) -> dict[str, float | str]:
         "cat": span.kind,
     }
     if span.kind == "operation" and span.details is not None:
-        found["args"] = _told(*span.details)
+        table["args"] = _told(*span.details)
     elif span.details:
-        found["args"] = {str(k): str(v) for k, v in span.details.items()}
-    return found
+        table["args"] = {str(k): str(v) for k, v in span.details.items()}
+    return table
 
 
 def _told(site: RawSite, results: Any) -> dict[str, str]:
@@ -91,8 +91,8 @@ def _aligned(theirs: list[dict[str, Any]], marked: float) -> list[dict[str, Any]
 
 def events_of_jax(folder: str) -> list[dict[str, Any]]:
     """The events in the timeline that JAX wrote to the folder of a run."""
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     for file in glob.glob(os.path.join(glob.escape(folder), "*.trace.json.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as opened:
-            found += json.load(opened).get("traceEvents", [])
-    return found
+            results += json.load(opened).get("traceEvents", [])
+    return results

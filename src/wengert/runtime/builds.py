@@ -14,8 +14,8 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
 
 def gpu_device_name() -> str:
     """The name of the first GPU, or nothing."""
-    found = list_logical_devices("GPU")
-    return found[0].name if found else ""
+    result = list_logical_devices("GPU")
+    return result[0].name if result else ""
 
 
 def is_built_with_cuda() -> bool:

@@ -55,8 +55,8 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     """The devices of this machine, of one type (`"CPU"`, `"GPU"`, `"TPU"`) or all."""
     if device_type == "CPU":
         return [_CPU]
-    found = [_CPU, *_accelerators()]
-    return [d for d in found if device_type in (None, d.device_type)]
+    results = [_CPU, *_accelerators()]
+    return [d for d in results if device_type in (None, d.device_type)]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -85,25 +85,25 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 def _place() -> None:
     """Tells JAX where to compute, where there is a choice."""
-    found = _accelerators()
-    if not found:
+    result = _accelerators()
+    if not result:
         return
     import jax
 
-    left = [device for d, device in found.items() if d not in _hidden]
+    left = [device for d, device in result.items() if d not in _hidden]
     target = left[0] if left else jax.local_devices(backend="cpu")[0]
     jax.config.update("jax_default_device", target)
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The devices in use, under the names by which programs address them."""
-    found: list[LogicalDevice] = []
+    results: list[LogicalDevice] = []
     for device in get_visible_devices(device_type):
         for _ in _logical.get(device, [None]):
-            number = sum(d.device_type == device.device_type for d in found)
+            number = sum(d.device_type == device.device_type for d in results)
             name = f"/device:{device.device_type}:{number}"
-            found.append(LogicalDevice(name, device.device_type))
-    return found
+            results.append(LogicalDevice(name, device.device_type))
+    return results
 
 
 def _known(name: str, device: Any) -> PhysicalDevice:
@@ -142,11 +142,11 @@ def get_device_details(device: Any) -> dict[str, Any]:
         raise at_site(
             ValueError(f"get_device_details: a physical device is needed; got {describe(device)}.")
         )
-    found = _accelerators().get(device)
-    if found is None:
+    cached = _accelerators().get(device)
+    if cached is None:
         return {}
-    details: dict[str, Any] = {"device_name": found.device_kind}
-    capability = getattr(found, "compute_capability", None)
+    details: dict[str, Any] = {"device_name": cached.device_kind}
+    capability = getattr(cached, "compute_capability", None)
     if capability is not None:
         details["compute_capability"] = tuple(int(n) for n in str(capability).split("."))
     return details
@@ -154,12 +154,12 @@ def get_device_details(device: Any) -> dict[str, Any]:
 
 def _addressed(name: str, device: str) -> PhysicalDevice:
     """The device of a name such as `"GPU:0"`."""
-    found = _NAME.fullmatch(device)
-    if found is None:
+    match = _NAME.fullmatch(device)
+    if match is None:
         raise at_site(
             ValueError(f'{name}: a device is named like "GPU:0"; got {describe(device)}.')
         )
-    wanted = PhysicalDevice(f"/physical_device:{found[1].upper()}:{found[2]}", found[1].upper())
+    wanted = PhysicalDevice(f"/physical_device:{match[1].upper()}:{match[2]}", match[1].upper())
     if wanted not in list_physical_devices():
         raise at_site(ValueError(f"{name}: there is no device {device}."))
     return wanted
@@ -167,8 +167,8 @@ def _addressed(name: str, device: str) -> PhysicalDevice:
 
 def get_memory_info(device: str) -> dict[str, int]:
     """The bytes in use on an accelerator, now and at most; 0 for the CPU."""
-    found = _accelerators().get(_addressed("get_memory_info", device))
-    stats = (found.memory_stats() if found is not None else None) or {}
+    cached = _accelerators().get(_addressed("get_memory_info", device))
+    stats = (cached.memory_stats() if cached is not None else None) or {}
     return {"current": stats.get("bytes_in_use", 0), "peak": stats.get("peak_bytes_in_use", 0)}
 
 

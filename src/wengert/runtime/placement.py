@@ -58,10 +58,10 @@ def _device(name: Any) -> Any:
         raise at_site(RuntimeError("device: functions are not taken. Name the device."))
     if hasattr(name, "name"):  # a logical or physical device
         name = name.name
-    found = _NAME.fullmatch(name) if isinstance(name, str) else None
-    if found is None:
+    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    if match is None:
         raise at_site(ValueError(f'device: a device is named like "/GPU:0"; got {describe(name)}.'))
-    kind, number = (found[1] or found[3] or "").upper(), found[2]
+    kind, number = (match[1] or match[3] or "").upper(), match[2]
     if not kind:
         return None
     if kind not in _KINDS:

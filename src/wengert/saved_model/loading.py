@@ -84,9 +84,9 @@ class _Loading:
 
     def _variable(self, number: int, what: dict[str, Any]) -> Variable:
         array = self._array(f"variable/{number}")
-        found = Variable(array, trainable=bool(what["trainable"]), shape=what["shape"])
-        found._name = str(what["name"])
-        return found
+        result = Variable(array, trainable=bool(what["trainable"]), shape=what["shape"])
+        result._name = str(what["name"])
+        return result
 
     def _constant(self, number: int) -> Tensor:
         if number not in self.constants:
@@ -104,10 +104,10 @@ class _Loading:
             path = f"{self.opened.folder}/{entry['file']}"
             raise refused("load", rule, path, "Update JAX.", UnimplementedError) from error
         given = [self._spec(x) for x in entry["given"]]
-        found = Program(entry, given, exported)
+        result = Program(entry, given, exported)
         if "gradient" in entry:
-            found.gradient = Pull(entry, lambda: self._program(entry["gradient"]), self._constant)
-        return found
+            result.gradient = Pull(entry, lambda: self._program(entry["gradient"]), self._constant)
+        return result
 
     def _producer(self) -> str:
         return str(self.content.get("producer", "another program"))
@@ -205,9 +205,9 @@ def _tensor_spec(name: str, kind: str, shape: list[int | str]) -> TensorSpec:
 def _wrapped(x: RestoredFunction) -> RestoredObject:
     """The object that holds a root which is no object: a function is its `__call__`."""
     if isinstance(x, RestoredFunction):
-        found = CallableObject()
-        found.__dict__["__call__"] = x
+        result = CallableObject()
+        result.__dict__["__call__"] = x
     else:
-        found = RestoredObject()
-        found.__dict__["root"] = x
-    return found
+        result = RestoredObject()
+        result.__dict__["root"] = x
+    return result

@@ -105,8 +105,8 @@ class Opened:
         with reporting(self._name, self.path), open(self.path, "rb") as file:
             data = file.read()
         try:
-            found = json.loads(data)
-            kind, version, body = found["format"], found["version"], found["content"]
+            result = json.loads(data)
+            kind, version, body = result["format"], result["version"], result["content"]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self.damaged(self.path, "it cannot be read") from None
         if kind != _FORMAT:
@@ -114,7 +114,7 @@ class Opened:
         if version != _VERSION:
             rule = f"version {version} of the format is not known here"
             raise refused(self._name, rule, self.path, "Update Wengert.", UnimplementedError)
-        if not isinstance(body, str) or found.get("sha256") != _digest(body.encode()):
+        if not isinstance(body, str) or result.get("sha256") != _digest(body.encode()):
             raise self.damaged(self.path, "it does not have the checksum that was written")
         return json.loads(body)
 
@@ -137,8 +137,8 @@ class Opened:
             if not os.path.isfile(path):
                 raise refused(self._name, "this file is missing", path, "", MissingFileError)
             self._reader = Reader(self._name, path)
-        found = self._reader.entries.get(key)
-        if found is None or [found.dtype.name, list(found.shape), found.checksum] != entry:
+        cached = self._reader.entries.get(key)
+        if cached is None or [cached.dtype.name, list(cached.shape), cached.checksum] != entry:
             raise self.damaged(self._reader.path, f"{key} is not what the manifest describes")
         return self._reader.read(key)
 

@@ -93,13 +93,13 @@ class Program:
     def _run(self, *arrays: np.ndarray) -> list[np.ndarray] | np.ndarray:
         self._infer(*[ShapeDtype(a.shape, dtypes.of(a)) for a in arrays])
         with jax.enable_x64(True):
-            found = [np.asarray(x) for x in self._call(*arrays)]
-        if self._checks and found[self._count].any():
-            raise self._failed(int(found[self._count].argmax()))
-        for (rows, line), wanted in zip(self._rooms, self._wanted(found), strict=True):
+            results = [np.asarray(x) for x in self._call(*arrays)]
+        if self._checks and results[self._count].any():
+            raise self._failed(int(results[self._count].argmax()))
+        for (rows, line), wanted in zip(self._rooms, self._wanted(results), strict=True):
             if wanted > rows:
                 raise self._full(rows, int(wanted), line)
-        return found[0] if self._count == 1 else found[: self._count]
+        return results[0] if self._count == 1 else results[: self._count]
 
     def _wanted(self, found: list[np.ndarray] | tuple[JaxArray, ...]) -> Any:
         return found[self._count + bool(self._checks) :]
@@ -116,11 +116,11 @@ class Program:
 
     def _infer(self, *specs: ShapeDtype) -> tuple[ShapeDtype, ...] | ShapeDtype:
         self._check(specs)
-        found: Any = self._open
+        result: Any = self._open
         known = all(s.shape is not None and None not in s.shape for s in specs)
         if known and any(None in (s.shape or ()) for s in self._open):
-            found = self._shapes(tuple([s.shape for s in specs]))
-        return found[0] if self._count == 1 else tuple(found)
+            result = self._shapes(tuple([s.shape for s in specs]))
+        return result[0] if self._count == 1 else tuple(result)
 
     def _work_out(self, shapes: tuple[tuple[int, ...], ...]) -> list[ShapeDtype]:
         kinds = [kind for kind, _ in self._inputs] + [s.dtype for s in self._given]
@@ -128,8 +128,8 @@ class Program:
             structs = [
                 jax.ShapeDtypeStruct(s, kind.np) for s, kind in zip(shapes, kinds, strict=True)
             ]
-            found = jax.eval_shape(self._exported.call, *structs)
-        return [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in found[: self._count]]
+            result = jax.eval_shape(self._exported.call, *structs)
+        return [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in result[: self._count]]
 
     def _check(self, specs: tuple[ShapeDtype, ...]) -> None:
         """Refuses arguments that the program was not made for."""
@@ -154,12 +154,12 @@ class Program:
                     raise invalid(self.name, rule, spec)
 
     def _lower(self, *arrays: JaxArray) -> JaxArray | tuple[JaxArray, ...]:
-        found = self._exported.call(*[jax.numpy.asarray(a) for a in arrays])
+        result = self._exported.call(*[jax.numpy.asarray(a) for a in arrays])
         if self._checks:
-            fail_if(lambda: found[self._count])
-        for (rows, _), wanted in zip(self._rooms, self._wanted(found), strict=True):
+            fail_if(lambda: result[self._count])
+        for (rows, _), wanted in zip(self._rooms, self._wanted(result), strict=True):
             fail_if(lambda wanted=wanted, rows=rows: wanted > np.int32(rows))
-        return found[0] if self._count == 1 else tuple(found[: self._count])
+        return result[0] if self._count == 1 else tuple(result[: self._count])
 
     def _gradients(
         self,
@@ -208,10 +208,10 @@ class Pull:
             self._program = self._load()
         op = self._program.op
         given = [inputs[k] if kind == "input" else self._constant(k) for kind, k in self._given]
-        found = apply(op, *inputs[: self._count], *[g[k] for k in self._seeds], *given)
-        found = (found,) if op.outputs == 1 else found
+        result = apply(op, *inputs[: self._count], *[g[k] for k in self._seeds], *given)
+        result = (result,) if op.outputs == 1 else result
         answer: list[Any] = [None] * len(inputs)
-        for place, x in zip(self._places, found, strict=False):
+        for place, x in zip(self._places, result, strict=False):
             answer[place] = x
         return answer
 

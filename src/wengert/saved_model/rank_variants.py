@@ -29,14 +29,16 @@ def by_rank(concrete: ConcreteFunction) -> list[ConcreteFunction]:
     places = [k for k, s in enumerate(specs) if s.shape.rank is None]
     if not places:
         return [concrete]
-    found = []
+    results = []
     for ranks in _choices(len(places)):
         known = dict(zip(places, ranks, strict=True))
         try:
-            found.append(_at(concrete, [_with_rank(s, known.get(k)) for k, s in enumerate(specs)]))
+            results.append(
+                _at(concrete, [_with_rank(s, known.get(k)) for k, s in enumerate(specs)])
+            )
         except (TypeError, ValueError):  # what the function does needs another rank
             continue
-    return found or [concrete]
+    return results or [concrete]
 
 
 def _choices(count: int) -> Iterator[tuple[int, ...]]:

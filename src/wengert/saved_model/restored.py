@@ -75,8 +75,8 @@ class ByName(ConcreteFunction):
 
     @property
     def structured_outputs(self) -> dict[str, TensorSpec]:
-        found = super().structured_outputs
-        return {n: TensorSpec(s.shape, s.dtype, n) for n, s in found.items()}
+        result = super().structured_outputs
+        return {n: TensorSpec(s.shape, s.dtype, n) for n, s in result.items()}
 
 
 class SeveralRanks(ByName):
@@ -144,7 +144,7 @@ class CallableObject(RestoredObject):
 
 def _variables(root: Any) -> list[Variable]:
     """The variables of an object and of the functions below it, each once."""
-    found: dict[int, Variable] = {}
+    table: dict[int, Variable] = {}
     seen: set[int] = set()
     queue = [root]
     while queue:
@@ -153,7 +153,7 @@ def _variables(root: Any) -> list[Variable]:
             continue
         seen.add(id(x))
         if isinstance(x, Variable):
-            found[x._id] = x
+            table[x._id] = x
         elif isinstance(x, dict):
             queue += x.values()
         elif isinstance(x, list | tuple):
@@ -162,4 +162,4 @@ def _variables(root: Any) -> list[Variable]:
             queue += [v for c in x.concrete_functions for v in c.variables]
         elif isinstance(x, RestoredObject):
             queue += [v for k, v in x.__dict__.items() if k != "signatures"]
-    return list(found.values())
+    return list(table.values())

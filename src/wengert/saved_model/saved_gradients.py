@@ -50,8 +50,8 @@ def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
         sources = [*[xs[k] for k in leaves], *variables]
         with GradientTape() as tape:
             tape.watch(sources)
-            found = _flat(whole, whole.call(xs, site))
-        targets = [found[k] for k in seeds]
+            result = _flat(whole, whole.call(xs, site))
+        targets = [result[k] for k in seeds]
         return [to_tensor(g) for g in tape.gradient(targets, sources, list(flat[count:]), "zero")]
 
     pairs = [(f"x{k}", TensorSpec(s.shape, s.dtype, f"x{k}")) for k, s in enumerate(given)]
@@ -76,7 +76,7 @@ def _flat(whole: Trace, result: Any) -> list[SymbolicTensor]:
     rebuild(whole.skeleton, lambda slot, _: slots.append(slot.number), "", Slot)
     tensors: list[Any] = []
     rebuild(result, lambda x, _: tensors.append(x))
-    found: list[Any] = [None] * len(whole.graph.outputs)
+    value: list[Any] = [None] * len(whole.graph.outputs)
     for k, x in zip(slots, tensors, strict=True):
-        found[k] = x
-    return found
+        value[k] = x
+    return value

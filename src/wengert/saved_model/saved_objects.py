@@ -55,20 +55,20 @@ def parts(x: Any) -> dict[str, Any]:
         plain = children(x)
         items = x.items() if isinstance(x, dict) else enumerate(x)
         return plain | {str(k): v for k, v in items if isinstance(v, FUNCTIONS)}
-    found = _children(x)
+    result = _children(x)
     for name in dir(type(x)):
         if isinstance(_static(type(x), name), Function):
-            found[name] = getattr(x, name)
+            result[name] = getattr(x, name)
     own = getattr(x, "__dict__", {})
-    found |= {k: v for k, v in own.items() if isinstance(v, FUNCTIONS) and not _hidden(x, k)}
-    return dict(sorted(found.items()))
+    result |= {k: v for k, v in own.items() if isinstance(v, FUNCTIONS) and not _hidden(x, k)}
+    return dict(sorted(result.items()))
 
 
 def _children(x: Any) -> dict[str, Any]:
     if not hasattr(type(x), "_trackable_children"):
         return children(x)
-    found = x._trackable_children("savedmodel")
-    return {n: c for n, c in found.items() if is_trackable(c) or isinstance(c, FUNCTIONS)}
+    result = x._trackable_children("savedmodel")
+    return {n: c for n, c in result.items() if is_trackable(c) or isinstance(c, FUNCTIONS)}
 
 
 def _hidden(x: AutoTrackable, name: str) -> bool:

@@ -61,18 +61,18 @@ def save(
         raise at_site(AssertionError("save: not inside a function. Save outside, after it ran."))
     folder = local("save", export_dir)
     chosen = signatures_of(signatures)
-    found = Found(obj)
+    result = Found(obj)
     if signatures is None:
-        chosen = default_signature(obj, found)
-    _Saving(folder, strict=signatures is None).write(found, chosen)
+        chosen = default_signature(obj, result)
+    _Saving(folder, strict=signatures is None).write(result, chosen)
 
 
 def save_concrete(concrete: ConcreteFunction, path: Any) -> None:
     """Writes one concrete function: the loaded object is callable and has one signature."""
     folder = local("export", path)
-    found = Found(concrete)
+    result = Found(concrete)
     signature = Signature.of(DEFAULT, concrete)
-    _Saving(folder, strict=True).write(found, {} if signature is None else {DEFAULT: signature})
+    _Saving(folder, strict=True).write(result, {} if signature is None else {DEFAULT: signature})
 
 
 class _Saving:
@@ -188,15 +188,15 @@ class _Saving:
     def _gradient(self, concrete: ConcreteFunction) -> dict[str, Any]:
         """The entry of a function's gradient, where it has one that can be a program."""
         try:
-            found = gradient_of(concrete)
-            if found is None:
+            result = gradient_of(concrete)
+            if result is None:
                 return {}
-            program = program_of(found.concrete._name, found.concrete._trace)
-            entry = self._entry(found.concrete, program)
+            program = program_of(result.concrete._name, result.concrete._trace)
+            entry = self._entry(result.concrete, program)
         except (LookupError, TypeError, ValueError, UnimplementedError):
             return {}
-        variables = [self._variable(v) for v in found.variables]
-        places = {"leaves": found.leaves, "variables": variables, "seeds": found.seeds}
+        variables = [self._variable(v) for v in result.variables]
+        places = {"leaves": result.leaves, "variables": variables, "seeds": result.seeds}
         return {"gradient": entry | places}
 
     def _entry(self, concrete: ConcreteFunction, program: Program) -> dict[str, Any]:
@@ -243,27 +243,27 @@ def _described(v: Variable) -> dict[str, Any]:
 
 def _names(concrete: ConcreteFunction) -> list[str]:
     """The names of the tensors among the arguments, each of its own."""
-    found: list[str] = []
+    results: list[str] = []
 
     def note(spec: Any, path: str) -> Slot:
-        found.append(spec.name)
+        results.append(spec.name)
         return Slot(0)
 
     for value in (*[v for _, v in concrete._pairs], *concrete._named.values()):
         structure_json.rebuild(value, note)
-    return found
+    return results
 
 
 def _defaults(function: Function) -> list[Any]:
     """The defaults of the parameters that have a form in the manifest."""
-    found = []
+    results = []
     for name, parameter in function.function_spec.parameters.items():
         if parameter.default is not parameter.empty:
             try:
-                found.append([name, structure_json.pack(parameter.default)])
+                results.append([name, structure_json.pack(parameter.default)])
             except structure_json.Strange:
                 continue
-    return found
+    return results
 
 
 SAVE.fill(save_concrete)

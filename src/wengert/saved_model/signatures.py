@@ -22,8 +22,8 @@ class Signature(NamedTuple):
     @classmethod
     def of(cls, name: str, concrete: ConcreteFunction) -> Signature | None:
         """The signature of a function; `None` where its results are nested."""
-        found = _outputs(concrete._trace.skeleton)
-        return None if isinstance(found, str) else cls(concrete, found)
+        result = _outputs(concrete._trace.skeleton)
+        return None if isinstance(result, str) else cls(concrete, result)
 
 
 def _outputs(skeleton: Any) -> dict[str, int] | str:

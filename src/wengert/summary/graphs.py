@@ -55,8 +55,8 @@ class _Process:
     def take(cls) -> _Tracing | None:
         """Ends the state, and says what it was."""
         with _lock:
-            found, cls.tracing = cls.tracing, None
-        return found
+            result, cls.tracing = cls.tracing, None
+        return result
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = None) -> None:
@@ -79,10 +79,10 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: Any = 
 
 def trace_off() -> None:
     """Stops noting functions, and forgets them."""
-    found = _Process.take()
-    if found is not None:
-        unsubscribe(found)
-        if found.profiler:
+    result = _Process.take()
+    if result is not None:
+        unsubscribe(result)
+        if result.profiler:
             from wengert.profiler.session import stop
 
             stop(save=False)
@@ -90,20 +90,20 @@ def trace_off() -> None:
 
 def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any = None) -> None:
     """Stops noting functions, and writes the graphs of those that ran as one summary."""
-    found = _Process.take()
-    if found is None:
+    result = _Process.take()
+    if result is None:
         raise at_site(
             ValueError("trace_export: nothing was traced. Call tf.summary.trace_on() first.")
         )
-    unsubscribe(found)
-    if found.profiler:
+    unsubscribe(result)
+    if result.profiler:
         from wengert.profiler.session import stop
 
         stop()
     if target(step) is None:
         return
     message = load("compat.proto.config_pb2").RunMetadata()
-    for one in found.graphs.values():
+    for one in result.graphs.values():
         message.function_graphs.add().pre_optimization_graph.CopyFrom(graph_def(one))
     shown = load("compat.proto.summary_pb2").SummaryMetadata()
     shown.plugin_data.plugin_name, shown.plugin_data.content = _PLUGIN, b"1"

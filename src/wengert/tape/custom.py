@@ -181,13 +181,13 @@ _NUMERIC = (bool, int, float, complex, np.ndarray, np.generic)
 
 def _arguments(f: Callable[..., Any], args: Any, kwargs: Any) -> list[_Argument]:
     """The tensors and numbers among the arguments, in the order of the signature."""
-    found = [_Argument(x, True) for x in nest.flatten(list(args)) if _counts(x)]
+    results = [_Argument(x, True) for x in nest.flatten(list(args)) if _counts(x)]
     if not kwargs:
-        return found
+        return results
     positional = len(args)
     bound = inspect.signature(f).bind(*args, **kwargs).arguments
     named = list(bound.items())[positional:] if "args" not in bound else list(kwargs.items())
-    return found + [
+    return results + [
         _Argument(x, False) for _, value in named for x in nest.flatten(value) if _counts(x)
     ]
 
@@ -403,8 +403,8 @@ def _again(
         tape.watch([s for s in sources if s.dtype.is_differentiable])
         tape.watch(variables)
         result = f(*given, **named)
-    found = tape.gradient(result, [*sources, *variables], _like(result, g), "zero")
-    ours, theirs = found[: len(sources)], found[len(sources) :]
+    gradients = tape.gradient(result, [*sources, *variables], _like(result, g), "zero")
+    ours, theirs = gradients[: len(sources)], gradients[len(sources) :]
     return (ours, theirs) if variables else ours
 
 

@@ -39,9 +39,9 @@ def explain(error: Exception, entry: Entry) -> None:
     if getattr(error, "_in_gradient", False):
         return
     entry = full_form(entry)
-    found = exhausted(entry[0].name, error) if isinstance(error, MemoryError) else error
-    found._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
-    found.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
-    at_site(found, entry[8])
-    if found is not error:
-        raise found from None
+    result = exhausted(entry[0].name, error) if isinstance(error, MemoryError) else error
+    result._in_gradient = True  # type: ignore[attr-defined]  # marks that the note is there
+    result.add_note(f"  in the gradient of {entry[0].name}, recorded at:")
+    at_site(result, entry[8])
+    if result is not error:
+        raise result from None

@@ -102,21 +102,21 @@ class GradientTape(Recorder):
         started = new_id()
         try:
             release = not self._persistent and graph is None
-            found = self._differentiate(targets, seeds, values, release)
+            result = self._differentiate(targets, seeds, values, release)
         finally:
             self._finish(site, started)
-        for g in found:
+        for g in result:
             if g is None:
-                self._answer(found, values, targets, mode, evidence, site)
+                self._answer(result, values, targets, mode, evidence, site)
                 break
         else:
             if evidence is not None:
                 history.after(site, True)
         if isinstance(sources, Value):
-            return found[0]
+            return result[0]
         if flat is sources:
-            return found
-        return nest.pack_sequence_as(sources, arguments.regrouped(flat, found))
+            return result
+        return nest.pack_sequence_as(sources, arguments.regrouped(flat, result))
 
     def _check_use(self, what: str) -> None:
         if not self._thread:
@@ -270,14 +270,14 @@ class GradientTape(Recorder):
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
-            found = jacobian.jacobian(self, target, values, use_pfor)
+            result = jacobian.jacobian(self, target, values, use_pfor)
         finally:
             self._finish(site, started)
         if mode is UnconnectedGradients.ZERO:
-            pairs = zip(found, values, strict=True)
-            found = [jacobian.zeros(target, v) if j is None else j for j, v in pairs]
-        self._answer(found, values, [target], mode, evidence, site)
-        return nest.pack_sequence_as(sources, found)
+            pairs = zip(result, values, strict=True)
+            result = [jacobian.zeros(target, v) if j is None else j for j, v in pairs]
+        self._answer(result, values, [target], mode, evidence, site)
+        return nest.pack_sequence_as(sources, result)
 
     def batch_jacobian(
         self,
@@ -336,8 +336,8 @@ def _pull(function: Any, inputs: list[Tensor], seeds: list[Tensor]) -> list[Tens
     fresh = [identity(x) for x in inputs]
     with GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(fresh)
-        found = function(*fresh)
-    return tape.gradient(list(found), fresh, seeds, UnconnectedGradients.ZERO)
+        result = function(*fresh)
+    return tape.gradient(list(result), fresh, seeds, UnconnectedGradients.ZERO)
 
 
 late.PULL.fill(_pull)

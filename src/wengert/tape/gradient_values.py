@@ -95,10 +95,10 @@ def ones(like: ndarray) -> ndarray:
     """Ones in the shape of an array; that for a scalar, as most losses are, is made once."""
     if like.ndim:
         return np.ones(like.shape, like.dtype)
-    found = _ONE.get(like.dtype.num)
-    if found is None:
-        found = _ONE[like.dtype.num] = np.ones((), like.dtype)
-    return found
+    cached = _ONE.get(like.dtype.num)
+    if cached is None:
+        cached = _ONE[like.dtype.num] = np.ones((), like.dtype)
+    return cached
 
 
 _ONE: dict[int, ndarray] = {}

@@ -109,8 +109,8 @@ ASKED: deque[tuple[int, int, RawSite | None]] = deque(maxlen=32)
 
 def asked_at(number: int) -> RawSite | None:
     """Where the gradient was asked for whose computing made this tensor, if one did."""
-    found = [(end - start, site) for start, end, site in ASKED if start < number < end]
-    return min(found, key=lambda row: row[0])[1] if found else None
+    results = [(end - start, site) for start, end, site in ASKED if start < number < end]
+    return min(results, key=lambda row: row[0])[1] if results else None
 
 
 def cut(
@@ -139,19 +139,19 @@ def passes(op: Op, count: int) -> tuple[bool, ...]:
 
 def take(tape: GradientTape) -> Evidence:
     """What the tape knows, without the tensors; it begins new sets when it lets go of these."""
-    found: dict[int, RawSite] = {}
+    table: dict[int, RawSite] = {}
     entries = tape._entries
     if Taking.written_down and executing_eagerly():
         # Calls and rules of the user's are told to tapes alone.
         entries = [e for e in entries if e[0].lower is None]
-    steps = [_step(entry, found) for entry in entries]
+    steps = [_step(entry, table) for entry in entries]
     return Evidence(
         tuple([Event(*e) for e in tape._events]),
         (*tape._past, *tape._cuts, *steps),
         tape._tracked,
         tape._thread,
         tape._watch_accessed,
-        found,
+        table,
     )
 
 
@@ -180,8 +180,8 @@ def before(tape: GradientTape, site: RawSite | None, mode: UnconnectedGradients)
 
 def went_well(site: RawSite | None) -> bool | None:
     """How the last call from this line ended; `None` if there was none."""
-    found = None if site is None else SEEN.get((id(site[0]), site[1]))
-    return None if found is None else found[0]
+    result = None if site is None else SEEN.get((id(site[0]), site[1]))
+    return None if result is None else result[0]
 
 
 def after(site: RawSite | None, well: bool) -> None:

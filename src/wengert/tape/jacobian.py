@@ -74,9 +74,9 @@ def jacobian(
         for seed in _seeds(shape, target._array.dtype)
     ]
     if not rows:  # no elements, but there may be a path
-        found = tape._differentiate([target], [None], sources, release=False)
+        value = tape._differentiate([target], [None], sources, release=False)
         return [
-            None if g is None else zeros(target, s) for g, s in zip(found, sources, strict=True)
+            None if g is None else zeros(target, s) for g, s in zip(value, sources, strict=True)
         ]
     result = []
     for k, source in enumerate(sources):

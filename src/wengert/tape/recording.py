@@ -141,11 +141,11 @@ class Recorder(Listener):
             )
         shapes = plan.shapes
         if shapes is not None:
-            found = [shape_to_keep(x) for x in inputs]
-            if op.broadcasts and bit == 4 and found[0] == found[1]:
+            results = [shape_to_keep(x) for x in inputs]
+            if op.broadcasts and bit == 4 and results[0] == results[1]:
                 shapes = None
             else:
-                shapes = tuple(found)
+                shapes = tuple(results)
         specs = None
         if op.outputs == 1:
             out = outputs[0]
@@ -283,10 +283,10 @@ class Recorder(Listener):
         """Whether an operation on these values would be recorded."""
         if get_ident() != self._live:
             return False
-        found = [
+        results = [
             x._id in self._tracked or (type(x) is not Tensor and self._accessed(x)) for x in values
         ]
-        return any(found)
+        return any(results)
 
     # Watching.
 

@@ -46,12 +46,12 @@ def step(
     """Takes the gradient of an entry's results and adds what its rules make of it to its inputs'."""
     op, _, in_ids, out_ids, *_, site, specs, _ = entry = full_form(entry)
     ids = [out_ids] if specs is None else out_ids
-    found: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]
-    found = found[0] if specs is None else gradient_values.together(found, specs, op.partial)
-    if found is None:
+    result: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]
+    result = result[0] if specs is None else gradient_values.together(result, specs, op.partial)
+    if result is None:
         return
     state.site = site
-    pulled = pull(entry, gradient_values.tensor(found, site), needed, complex_numbers)
+    pulled = pull(entry, gradient_values.tensor(result, site), needed, complex_numbers)
     _state.set(state)  # a user's rule may have opened tapes, which leaves another state
     for i, g in pulled:
         key = in_ids[i]
@@ -93,11 +93,11 @@ def _pull(
         g = gradient_values.conjugate(g)
     kept = inputs, outs, shapes, attrs, needs
     if op.joint is not None:
-        found = list(enumerate(gradient_values.checked(op, op.joint.run(g, *kept), len(in_ids))))
+        results = list(enumerate(gradient_values.checked(op, op.joint.run(g, *kept), len(in_ids))))
     else:
-        found = [(i, rule.run(g, *kept)) for i, rule in plan.rules if needs[i]]
+        results = [(i, rule.run(g, *kept)) for i, rule in plan.rules if needs[i]]
     result: list[tuple[int, Any]] = []
-    for i, gi in found:
+    for i, gi in results:
         if gi is None or not needs[i]:
             continue
         if rows is not None:

@@ -51,10 +51,10 @@ def check_gradients(
             with GradientTape() as tape:
                 tape.watch([values[i] for i in active])
                 ys = [y for y in nest.flatten(f(*values)) if _counts(y)]
-            found = tape.gradient(
+            gradients = tape.gradient(
                 ys, [values[i] for i in active], output_gradients=[wrap(w) for w in weights]
             )
-            return [dense(g) for g in found if g is not None]
+            return [dense(g) for g in gradients if g is not None]
 
         if derivative(*[wrap(a) for a in arrays]):
             check_gradients(
