@@ -1,7 +1,7 @@
 """Types that annotations share: what users may hand over, and what the layers below make of it.
 
-Modules import it under `TYPE_CHECKING` only, so it costs a program nothing. It hands on the classes
-of the core, so that a module's annotations need one import.
+It hands on the classes of the core, so that a module's annotations need one import. Modules of the
+core import it under `TYPE_CHECKING` only, since it imports them.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+import numpy as np
+
+from wengert.core.dims import Dim as Dim
+from wengert.core.dtypes import DType as DType
+from wengert.core.indexed_slices import IndexedSlices as IndexedSlices
+from wengert.core.op import Op as Op
+from wengert.core.shapes import TensorShape as TensorShape
+from wengert.core.sites import RawSite as RawSite
+from wengert.core.symbolic import SymbolicTensor as SymbolicTensor
+from wengert.core.symbolic import Unranked as Unranked
+from wengert.core.tensor import ActsAsTensor as ActsAsTensor
+from wengert.core.tensor import Tensor as Tensor
+from wengert.core.tensor import Value as Value
+from wengert.core.tensor_spec import TensorSpec as TensorSpec
+from wengert.core.variable import Variable as Variable
+
 if TYPE_CHECKING:
     import jax
-    import numpy as np
-
-    from wengert.core.dims import Dim as Dim
-    from wengert.core.dtypes import DType as DType
-    from wengert.core.indexed_slices import IndexedSlices as IndexedSlices
-    from wengert.core.op import Op as Op
-    from wengert.core.shapes import TensorShape as TensorShape
-    from wengert.core.sites import RawSite as RawSite
-    from wengert.core.symbolic import SymbolicTensor as SymbolicTensor
-    from wengert.core.symbolic import Unranked as Unranked
-    from wengert.core.tensor import ActsAsTensor as ActsAsTensor
-    from wengert.core.tensor import Tensor as Tensor
-    from wengert.core.tensor import Value as Value
-    from wengert.core.tensor_spec import TensorSpec as TensorSpec
-    from wengert.core.variable import Variable as Variable
 
 
 class HasArray(Protocol):

@@ -6,7 +6,7 @@ can be read; the smooth ones stand in `smooth.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,11 @@ from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, function_of, in_float32, static_float, unary
 from wengert.ops.select import choose, larger, smaller
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
 
 
 def const(x: JaxArray | np.ndarray, value: float) -> JaxArray:

@@ -7,7 +7,7 @@ that round, `guarded.py` those that answer 0 instead of NaN, `power.py` powers a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,10 @@ from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME, Hazards, Neutral, Pole
 from wengert.core.shapes import TensorShape, compatible, merge
+from wengert.core.types import DType, JaxArray, ShapeLike, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, in_float32, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, ShapeLike, Tensor, TensorLike, Value
-
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(

@@ -8,20 +8,17 @@ have not, is refused with what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import at_site
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import TensorLike
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
-
 
 _SAME_AS_FUNCTION = frozenset(
     [

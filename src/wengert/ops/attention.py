@@ -8,7 +8,7 @@ zeros. The tape keeps the arguments alone; the gradient works the weights out ag
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32
@@ -29,9 +30,6 @@ from wengert.ops.folding import fold
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, once, spread
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
 
 
 # `scale` is `None` where it follows from a size that is known only when a function runs.

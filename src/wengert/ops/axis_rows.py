@@ -6,17 +6,12 @@ that would cost the whole of `x` each time. To XLA, which adds in place, these a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from wengert.core.apply import apply
 from wengert.core.op import Op
+from wengert.core.types import SymbolicTensor, Tensor
 from wengert.ops.row_list import as_rows
-
-if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor
-
 
 AS_ROWS = Op(
     "as_rows",

@@ -6,8 +6,6 @@ those that end in its last label. The blank is the last class.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from wengert.core import dtypes
@@ -16,13 +14,10 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.tensor import Tensor
 from wengert.ops.ctc import SparseValue
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-
 
 _NAME = "ctc_beam_search_decoder"
 

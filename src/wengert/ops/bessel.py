@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy_modules import lax, special
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.declare import function_of
 from wengert.ops.special import smooth
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _over(y: Tensor, x: Tensor, limit: float) -> Tensor:

@@ -7,7 +7,7 @@ and is run by NumPy or by `lax`. Every operation here is the gradient of its inv
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,12 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_tuple
 from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
-
 
 _FORMATS = ("NHWC", "NCHW")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import checked, factor, table
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _counted(count: int) -> np.ndarray:

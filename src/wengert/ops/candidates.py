@@ -7,7 +7,7 @@ on the numbers themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,11 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import philox
 from wengert.ops import public as tf
 from wengert.ops.seeds import next_state
 from wengert.ops.sizes import at_least, fixed
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
 
 _DRAWS = 256
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
+from wengert.core.types import DTypeLike, JaxArray, ShapeLike, Tensor, TensorLike
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray, ShapeLike, Tensor, TensorLike
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:

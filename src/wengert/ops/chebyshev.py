@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy_modules import lax
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
+from wengert.core.types import JaxArray
 
 _DEGREE = 40
 

@@ -6,7 +6,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,14 +24,12 @@ from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value, is_tensor
+from wengert.core.types import DTypeLike, JaxArray, TensorLike
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.text import structure_text
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
 
 def _failed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DTypeLike, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float
 from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, TensorLike
 
 
 class ImageTypeError(InvalidTypeError, AttributeError):

@@ -5,7 +5,7 @@ NaN compares unequal to everything, itself included.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,9 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, static_float, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _MATCHES = (
     "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import new_lock
 from wengert.core.padded import Padded
 from wengert.core.process_settings import PROCESS
+from wengert.core.types import JaxArray
 from wengert.ops.declare import in_float32
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 MOST = 512
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
 
 
 def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core.lazy_modules import jax, lax
+from wengert.core.types import JaxArray
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import wide
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
 

@@ -7,7 +7,7 @@ strides.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.apply import apply
 from wengert.core.convert import operand
@@ -15,14 +15,12 @@ from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops import sliding as geometry
 from wengert.ops.convolution import CONV, CONV_INPUT
 from wengert.ops.declare import static_tuple
 from wengert.ops.sliding import Windows, windows
-
-if TYPE_CHECKING:
-    from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
 
 
 def _ranked(x: Value, rank: int) -> Value:

@@ -7,7 +7,8 @@ written once over `np` or `jnp`; the kernel loops over time, the lowering scans.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,16 +21,12 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static_int
 from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 class _Problem(NamedTuple):

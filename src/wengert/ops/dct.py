@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from wengert.core.errors import at_site
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.sizes import factor, table
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
-
 
 _scipy_fft: Any = Lazy("scipy.fft")
 

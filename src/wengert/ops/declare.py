@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,11 +24,8 @@ from wengert.core.lowering_checks import broadcast_shapes
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DTypeLike, JaxArray, TensorLike
 from wengert.core.variable import Variable
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray, TensorLike
-
 
 _INT = {int}
 _NUMBER = {int, Dim}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,12 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
+from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
 from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 
 
 def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:

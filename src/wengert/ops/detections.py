@@ -6,7 +6,7 @@ All of it is about counting and order, so it has no gradients and runs on the ho
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from wengert.core.dims import smaller
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
 
 
 def _check_share(name: str, value: np.ndarray, what: str = "iou_threshold") -> None:

@@ -7,7 +7,7 @@ lowerings only gather by it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,10 @@ from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
-
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 

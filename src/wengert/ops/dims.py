@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,15 +24,12 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.core.tensorflow_values import array_of, is_foreign
+from wengert.core.types import Axis, DTypeLike, TensorLike
 from wengert.core.variable import Variable
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
 from wengert.ops.sizes import listed
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, TensorLike
-
 
 SHAPE = Op(
     "shape",

@@ -7,7 +7,7 @@ functions. None is differentiable: locations and scales are applied outside, by 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from wengert.core.errors import invalid
 from wengert.core.lazy_modules import jnp, lax, special
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
-
 
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
 # How many of a word's upper bits each type holds exactly in [0, 1).

@@ -6,7 +6,7 @@ Integers divided by 0 are an error; floats follow IEEE. Quotients have no gradie
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op_facts import Hazards
+from wengert.core.types import JaxArray, TensorLike
 from wengert.graph import known_elements
 from wengert.ops.declare import binary, function_of
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
 
 
 def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import ShapeLike, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import static
-
-if TYPE_CHECKING:
-    from wengert.core.types import ShapeLike, TensorLike
 
 
 def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:

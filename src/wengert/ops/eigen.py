@@ -6,8 +6,6 @@ matrices have complex eigenvalues. Matrices with infinities or NaN give NaN.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from wengert.core import dtypes
@@ -15,6 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -28,9 +27,6 @@ from wengert.ops.decompose import (
     real_as,
 )
 from wengert.ops.solve import as_square
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 
 
 def _infer_eigh(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:

@@ -7,7 +7,7 @@ in no input repeats (its size is in `sizes`). Contractions are products of matri
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Dim, JaxArray, TensorLike
 from wengert.ops.compiled import wide
 from wengert.ops.costs import product
 from wengert.ops.declare import in_float32
@@ -40,9 +41,6 @@ from wengert.ops.equation import (
 from wengert.ops.folding import fold
 from wengert.ops.matmul import dot_general
 from wengert.ops.shaping import sum_to
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, TensorLike
 
 
 def _diagonal(x: np.ndarray, labels: str, write: bool = False) -> np.ndarray:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
+from wengert.core.types import IndexedSlices, Tensor, TensorLike
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, Tensor, TensorLike
 
 
 @with_fallback

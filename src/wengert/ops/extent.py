@@ -6,8 +6,6 @@ XLA a shape that is known.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from wengert.core import dtypes
@@ -15,10 +13,8 @@ from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded
+from wengert.core.types import JaxArray, SymbolicTensor, Tensor
 from wengert.ops.row_list import Rows
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, SymbolicTensor, Tensor
 
 
 def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:

@@ -7,7 +7,7 @@ to the end of the range that clipped it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -15,13 +15,10 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.shaping import sum_to
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
-
 
 # A value for which another tensor stands in when it comes to gradients.
 IN_PLACE_OF = Op(

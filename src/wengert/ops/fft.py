@@ -7,7 +7,7 @@ transpose; the real ones halve or double what stands for two conjugate terms.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,9 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
-
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,16 +24,11 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import distributions
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import fixed_state, next_state
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _TYPES = dtypes.nums("f", "int32", "int64")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,13 @@ from wengert.core.errors import at_site, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static, static_int
 from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _count(size: int, length: int, step: int) -> int:

@@ -6,7 +6,7 @@ parameter that is not positive, infinity or NaN at poles.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy_modules import lax, special
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import binary, broadcasting, function_of, in_float32
 from wengert.ops.special import smooth
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _lgamma_kernel(x: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ nearest row instead and notes the failure.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +25,11 @@ from wengert.core.lowering_checks import as_value, fail_if
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.shapes import check_axis
+from wengert.core.types import Axis, DType, JaxArray, SymbolicTensor, Tensor, TensorLike
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, static_tuple
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DType, JaxArray, SymbolicTensor, Tensor, TensorLike
-
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.
 _MANY = 1 << 14

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,16 +18,13 @@ from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Dim, DTypeLike, JaxArray, ShapeLike, TensorLike
 from wengert.core.variable import Variable
 from wengert.ops import distributions, philox
 from wengert.ops import public as tf
 from wengert.ops import random as functions
 from wengert.ops.declare import static_int
 from wengert.ops.seeds import entropy
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, DTypeLike, JaxArray, ShapeLike, TensorLike
-
 
 _WIDE = 0xFFFFFFFFFFFFFFFF
 # Blocks set aside for each element drawn, as TensorFlow does: room for rejection samplers.

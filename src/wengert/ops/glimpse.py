@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, of_length, static_tuple
 from wengert.ops.sizes import factor
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
-
 
 _IMAGE = [1, 2, 3]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from wengert.core.convert import operand, operands
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op
 from wengert.core.op_facts import Hazards
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary, function_of
 from wengert.ops.select import choose
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _where_nonzero(name: str, test: int, compute: Any, lowered: Any, grad: Any, **facts: Any) -> Op:

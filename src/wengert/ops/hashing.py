@@ -6,7 +6,7 @@ They are FarmHash's, those of SipHash with a key, and those of MurmurHash, which
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand_or_empty
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops.declare import static_int, static_tuple
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
 
 _M = (1 << 64) - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F

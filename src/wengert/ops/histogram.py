@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
-
 
 _COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.color import adjust_brightness, adjust_contrast
 from wengert.ops.declare import static_float, static_int, static_tuple
 from wengert.ops.resize import rank_of, wrong
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
 
 
 def _flipped(x: Tensor, axis: int) -> Tensor:

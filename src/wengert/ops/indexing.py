@@ -7,7 +7,7 @@ counterpart of them, unless the mask is a constant of the trace.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, DTypeLike, IndexedSlices, JaxArray, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     is_dynamic,
@@ -35,10 +36,6 @@ from wengert.ops.declare import (
 )
 from wengert.ops.gather import fail_outside, whole_numbers
 from wengert.ops.sizes import at_least
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, IndexedSlices, JaxArray, TensorLike
-
 
 _INDEX = dtypes.nums("iu")
 

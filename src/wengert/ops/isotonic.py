@@ -5,7 +5,7 @@ Where a run of numbers is pooled depends on all of them, so XLA has no counterpa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from wengert.core.errors import invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
 
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:

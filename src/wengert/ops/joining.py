@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import ActsAsTensor, Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
 
 
 def _infer_stack(*xs: ShapeDtype, axis: int) -> ShapeDtype:

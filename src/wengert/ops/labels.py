@@ -5,15 +5,11 @@ How long the results are depends on the labels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from wengert.core import dtypes
 from wengert.core.convert import operand
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, whole_operand
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
 
 
 def collapse_repeated(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops.declare import binary, function_of, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _TRUTH = dtypes.bool_
 

@@ -7,7 +7,7 @@ largest thing on the tape of a language model.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import function_of, in_float32, need_rank, static
@@ -35,9 +36,6 @@ from wengert.ops.softmax import (
     softmax_array,
     spread,
 )
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 @with_fallback

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank
@@ -23,9 +24,6 @@ from wengert.ops.gather import whole_numbers
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
 
 
 def _infer_permute(x: ShapeDtype, order: ShapeDtype, inverse: bool) -> ShapeDtype:

@@ -8,7 +8,7 @@ stacks of matrices whose leading axes broadcast.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +22,11 @@ from wengert.core.lowering_checks import broadcast_shapes, is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DTypeLike, JaxArray, TensorLike
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray, TensorLike
 
 
 def _fits(name: str, x: ShapeDtype, y: ShapeDtype, inner: tuple[int, int]) -> None:

@@ -7,7 +7,6 @@ right block. So each is its own gradient, on matrices of twice the size, to any 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,14 +16,12 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.lazy_modules import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import calm, in_float32
 from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _along(op: Op, g: Tensor, x: Tensor) -> Tensor:

@@ -9,7 +9,8 @@ dtype, that number is the result, as in TensorFlow, and no gradient is passed on
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +22,10 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _walk(

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy_modules import Lazy, jnp
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import DType, JaxArray
+from wengert.core.types import DType, JaxArray
 
 
 def nan_for_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ treats the mean inside the variance as a constant, so its second derivative is w
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
+from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, with_row
 from wengert.ops.compiled import wide
@@ -28,9 +29,6 @@ from wengert.ops.declare import in_float32, static_float, static_int, static_tup
 from wengert.ops.folding import fold
 from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 
 
 def _moments_kernel(

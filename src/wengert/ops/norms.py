@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,12 @@ from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, JaxArray, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, TensorLike
-
 
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import SymbolicTensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
 from wengert.ops.shaping import transpose
-
-if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, TensorLike
 
 
 def rank(x: Any) -> int:

@@ -6,16 +6,14 @@ Eagerly these give arrays, as in TensorFlow, and programs write into them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.convert import operand
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.numpy_functions import all, flat, rank, sizes, tensors
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
 
 
 def full_like(a: Any, fill_value: TensorLike) -> Tensor:

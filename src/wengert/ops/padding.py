@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from wengert.core.errors import at_site, invalid, invalid_dtype
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import about_none, is_dynamic, of_length, static
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, SymbolicTensor, Tensor, TensorLike
-
 
 Paddings = tuple[tuple[Any, Any], ...]
 

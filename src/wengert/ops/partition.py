@@ -6,7 +6,7 @@ are constants of the trace.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor
+from wengert.core.types import Dim, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int, whole_operand
 from wengert.ops.gather import check_indices, whole_numbers
 from wengert.ops.sizes import listed
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, TensorLike
-
 
 _MOST = 2**31 - 1  # results that an operation may have in TensorFlow
 

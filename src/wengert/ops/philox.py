@@ -8,15 +8,12 @@ here knows about distributions or seeds.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.lazy_modules import lax
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
+from wengert.core.types import JaxArray
 
 _M0, _M1 = 0xD2511F53, 0xCD9E8D57
 _W0, _W1 = 0x9E3779B9, 0xBB67AE85

@@ -9,7 +9,7 @@ the first of equal values; NaN in a window makes its maximum NaN, and the first 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +17,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DType, JaxArray
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled, wide
 from wengert.ops.convolution_lowerings import strided
 from wengert.ops.declare import expand, in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray
-
 
 # Beyond this many places a window is left to XLA's own loop over windows.
 _MOST_PLACES = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -10,11 +10,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op
+from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
 from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries, not_both
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
 
 
 def _pooled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 
 def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any]]:

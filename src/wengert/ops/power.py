@@ -6,7 +6,7 @@ integer to a negative power.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,12 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op
 from wengert.core.op_facts import TAME, Hazards, Pole
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
 from wengert.ops.select import choose
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike
-
 
 # The formulas take the array library as an argument and are written once for both engines.
 

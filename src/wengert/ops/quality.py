@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,12 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of, wrong
 from wengert.ops.sizes import agree
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
 
 
 @with_fallback

@@ -7,7 +7,7 @@ engine, but not those of TensorFlow.
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -16,15 +16,12 @@ from wengert.core.dims import broadcast, known_unequal, opened
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
 from wengert.core.shapes import TensorShape
+from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
 from wengert.ops import distributions, rejection
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.seeds import next_state, seed_state
 from wengert.ops.sizes import whole_shape as sizes
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
-
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import NotFoundError, at_site
+from wengert.core.types import Axis, DTypeLike, ShapeLike, Tensor, TensorLike
 from wengert.ops.positions import searchsorted
 from wengert.ops.project import image_projective_transform
 from wengert.ops.shaping import reshape
 from wengert.ops.unique import Unique, UniqueWithCounts, unique_slices
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, ShapeLike, Tensor, TensorLike
 
 
 def Bucketize(*, input: TensorLike, boundaries: TensorLike, name: str | None = None) -> Tensor:

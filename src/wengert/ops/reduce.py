@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from wengert.core.lowering_checks import as_numbers
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
+from wengert.core.rule_kernels import Call
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
+from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
@@ -41,10 +43,6 @@ from wengert.ops.declare import (
 )
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
-
-if TYPE_CHECKING:
-    from wengert.core.rule_kernels import Call
-    from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -20,13 +21,8 @@ from wengert.core.apply import apply
 from wengert.core.dtypes import DType
 from wengert.core.lazy_modules import Lazy, jnp, lax, special
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import philox
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _UNIT = 2.0**-32
 # Beyond this many terms a sequential search has long used up a double's 53 bits.

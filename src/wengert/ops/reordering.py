@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,9 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.graph import known_elements
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:

@@ -6,7 +6,7 @@ so XLA has no counterpart.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, JaxArray, SymbolicTensor, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
 from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, SymbolicTensor, Tensor, TensorLike, Value
 
 
 def _infer_tile(x: ShapeDtype, multiples: tuple[int, ...]) -> ShapeDtype:

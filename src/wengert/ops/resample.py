@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,9 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, jnp, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor
-
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
 _SHORT = 16

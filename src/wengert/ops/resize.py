@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, s
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import is_symbolic
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_float, static_int
 from wengert.ops.resample import KERNELS, resample
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
 
 
 class ResizeMethod:

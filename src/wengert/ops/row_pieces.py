@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import SymbolicTensor, Tensor
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows
 from wengert.ops.rows import Blank
-
-if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def _lengths_kernel(buffer: np.ndarray | Rows) -> np.ndarray:

@@ -6,7 +6,8 @@ taken; so both engines find the same window.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,15 +19,10 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import philox
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import next_state, seed_state
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
 _DRAWS = 4  # random numbers per attempt: ratio, height, top, left

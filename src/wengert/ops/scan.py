@@ -8,7 +8,7 @@ case, and the recurrence is its own adjoint, so every order follows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
+from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_int, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ is named twice, sums count both, an update keeps the last, and a NaN wins a mini
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
+from wengert.core.types import Dim, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static_tuple
 from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, Tensor, TensorLike, Value
-
 
 _SUMMABLE = dtypes.nums("biufcs")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,10 @@ from wengert.core.locks import new_lock
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
-
 
 # What stands for the global seed when only an operation has one.
 _DEFAULT = 0x57454E47455254

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -23,15 +23,13 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, static
 from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, Tensor, TensorLike
 
 
 def _combine(

@@ -5,7 +5,7 @@ The larger or smaller of anything and NaN is NaN. At ties a gradient goes to the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import TensorLike
 from wengert.graph import known_elements
 from wengert.ops.declare import binary, broadcasting, function_of
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
-
 
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _LARGE = 4096

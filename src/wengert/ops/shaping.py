@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.shapes import TensorShape
 from wengert.core.symbolic import SymbolicTensor, Unranked
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, TensorLike
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, sum_rows
@@ -30,10 +31,6 @@ from wengert.ops.compiled import wide
 from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
 from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, TensorLike
-
 
 IDENTITY = unary(
     "identity",

@@ -7,7 +7,7 @@ there. With plain numbers everything here happens at once, and no operation is r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from wengert.core.errors import at_site, describe, exhausted, finds_no_room, inv
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
+from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike, Value
 from wengert.ops.declare import static, static_tuple
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike, Value
 
 
 def factor(number: Any, dtype: DType) -> Value | float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,14 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, ShapeDtype
+from wengert.core.rule_kernels import Call
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray
 from wengert.core.variable import Variable
 from wengert.ops import public as tf
 from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position
-
-if TYPE_CHECKING:
-    from wengert.core.rule_kernels import Call
-    from wengert.core.types import JaxArray
-
 
 _Slice = builtins.slice
 _PLAIN = (int, tuple, _Slice)

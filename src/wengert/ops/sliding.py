@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.types import TensorLike
 from wengert.ops.sizes import fixed
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
-
 
 _MOST = 2**31 - 1  # what the libraries that compute windows can count
 Pairs = tuple[tuple[int, int], ...]

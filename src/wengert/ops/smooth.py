@@ -7,7 +7,6 @@ plain operations, so every order exists.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,15 +15,12 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid_dtype
 from wengert.core.lazy_modules import lax, special
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from wengert.core import dtypes, shapes
@@ -13,15 +11,13 @@ from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.columns import ones
 from wengert.ops.compiled import wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, static_int
 from wengert.ops.folding import fold
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:

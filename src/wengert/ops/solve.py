@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,15 +23,11 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import calm, in_float32, is_dynamic
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 def as_square(name: str, x: ShapeDtype) -> ShapeDtype:

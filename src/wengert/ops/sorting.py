@@ -6,7 +6,7 @@ descending.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
+from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
 from wengert.ops.declare import HALF, in_float32, static, static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
-
 
 _NARROW = dtypes.nums("float32", "int32")
 SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)

@@ -8,7 +8,7 @@ which NumPy does in a third of the time.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
 from wengert.core.tensor import Tensor
+from wengert.core.types import JaxArray
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -39,10 +40,6 @@ from wengert.ops.softmax import (
     softmax_array,
     spread,
 )
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 _UNSIGNED = {n: np.dtype(f"u{n}") for n in (4, 8)}
 

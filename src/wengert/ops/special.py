@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.lazy_modules import jsp, lax, special
 from wengert.core.op import Op
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compiled import in_blocks, wide
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import function_of, in_float32, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
-
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI

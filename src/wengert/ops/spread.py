@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +11,9 @@ from wengert.core.apply import apply
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Dim, JaxArray, Tensor
 from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, Tensor
 
 
 def _spread_kernel(x: np.ndarray, ids: np.ndarray) -> np.ndarray:

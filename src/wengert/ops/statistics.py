@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from wengert.core.apply import apply2
 from wengert.core.dims import Dim, larger
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, IndexedSlices, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
 from wengert.ops.compiled import wide
@@ -19,9 +20,6 @@ from wengert.ops.folding import fold
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, IndexedSlices, JaxArray, Tensor, TensorLike
 
 
 def _logsumexp_kernel(

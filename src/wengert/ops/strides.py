@@ -8,7 +8,7 @@ shape rule and the lowering.
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,8 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value, fail_if, is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
+from wengert.core.types import JaxArray
 from wengert.graph import known_elements
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,12 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
+from wengert.core.types import Axis, DTypeLike, Tensor, TensorLike
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
 from wengert.ops.patterns import Pattern, PatternError, compiled
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type
 from wengert.ops.text import number_format, number_reader, structure_text
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, Tensor, TensorLike
-
 
 _STRING = dtypes.nums("s")
 

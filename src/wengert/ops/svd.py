@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, DType, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32
@@ -25,11 +27,6 @@ from wengert.ops.decompose import (
     real_as,
     safe_reciprocal,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from wengert.core.types import Axis, DType, JaxArray, Tensor, TensorLike, Value
 
 
 def _sizes(name: str, x: ShapeDtype) -> tuple[list[int | None], int | None, int | None, int | None]:

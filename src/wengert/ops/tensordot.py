@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +13,12 @@ from wengert.core.errors import FailedPreconditionError, at_site, invalid, inval
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Dim, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import product
 from wengert.ops.declare import function_of, in_float32
 from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, Tensor, TensorLike
-
 
 Axes = tuple[int, ...]
 

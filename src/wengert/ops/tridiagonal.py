@@ -6,7 +6,7 @@ outside of the matrix, the last of the first row and the first of the last, are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,11 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.compiled import wide
 from wengert.ops.declare import in_float32, need_rank, static_float, static_int
 from wengert.ops.solve import refusing
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 
 
 @refusing("input is not invertible")

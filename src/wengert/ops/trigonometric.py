@@ -6,19 +6,17 @@ branch. `tanh` stands with the logistic family in `unary.py`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.lazy_modules import lax
 from wengert.core.op_facts import Hazards, Pole
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
 
 
 @function_of(

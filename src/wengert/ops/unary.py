@@ -5,7 +5,7 @@ Rounding has no gradient; `abs` has gradient 0 at 0. NaN goes through everything
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from wengert.core.apply import apply2
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
+from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, Tensor, TensorLike
 
 
 def _abs_grad(g: Tensor, x: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
+from wengert.core.types import DTypeLike, Tensor, TensorLike
 from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 class Unique(NamedTuple):

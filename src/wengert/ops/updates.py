@@ -5,7 +5,7 @@ The methods of `Variable` come here while a graph is being built; eagerly they w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from wengert.core.errors import invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape, without_leading_ones
+from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
 from wengert.core.variable import Variable
+from wengert.core.variable_aliases import Alias
 from wengert.ops import public as tf
 from wengert.ops.gather import densify
 from wengert.ops.scatter import (
@@ -28,11 +30,6 @@ from wengert.ops.scatter import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-
-if TYPE_CHECKING:
-    from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
-    from wengert.core.variable_aliases import Alias
-
 
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.
 ASSIGNED = Op(

@@ -5,7 +5,7 @@ A block that would reach outside is moved inside, as XLA does, so nothing here c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Dim, JaxArray, Tensor, Value
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, Tensor, Value
 
 
 def _corner(start: np.ndarray, shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[slice, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import at_site
 from wengert.core.lazy_modules import special
 from wengert.core.sites import caller
+from wengert.core.types import DTypeLike, Tensor, TensorLike
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.sizes import at_least, made, table
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 def _floating(name: str, dtype: DType | DTypeLike) -> DType:
