@@ -308,9 +308,9 @@ class Expressions:
 
 
 def _filling(kind: str, line: int) -> Construct:
-    # `found` is the name of the list in the operator.
-    name = Symbol("found")
-    alive = frozenset({"found"})
+    # `results` is the name of the list in the operator.
+    name = Symbol("results")
+    alive = frozenset({"results"})
     return Construct(kind, line, (name,), frozenset({name}), live=alive, after=alive)
 
 
