@@ -1,6 +1,6 @@
 """Learns to read drawn digits with a small convolution network and Keras's `fit`.
 
-    pip install wengert[keras]
+    pip install 'wengert[keras]'
     python examples/image_classifier.py --steps 400 --out image_classifier.svg
 
 The digits are strokes, turned and thickened at random; no data is downloaded. Ends with the
@@ -61,7 +61,7 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("image_classifier.svg"))
     options = parser.parse_args()
     if find_spec("keras") is None:
-        sys.exit("image_classifier: this example needs Keras 3. pip install wengert[keras]")
+        sys.exit("image_classifier: this example needs Keras 3. pip install 'wengert[keras]'")
     console, rng = Console(), np.random.default_rng(options.seed)
     keras = tf.keras
     keras.utils.set_random_seed(options.seed)

@@ -31,7 +31,7 @@ def test_example_draws_its_picture(program: Path, tmp_path: Path) -> None:
 def test_example_says_that_it_needs_keras(name: str, tmp_path: Path) -> None:
     result = run(EXAMPLES / f"{name}.py", tmp_path)
     assert result.returncode == 1
-    assert result.stderr == f"{name}: this example needs Keras 3. pip install wengert[keras]\n"
+    assert result.stderr == f"{name}: this example needs Keras 3. pip install 'wengert[keras]'\n"
 
 
 def test_every_example_is_in_the_table() -> None:

@@ -34,7 +34,7 @@ def load() -> ModuleType:
             raise
         raise ModuleNotFoundError(
             f"keras: the package {error.name} is not installed. Install Keras 3 with "
-            f"`pip install wengert[keras]`.",
+            f"`pip install 'wengert[keras]'`.",
             name=error.name,
         ) from None
     introduce()
