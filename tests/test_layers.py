@@ -39,8 +39,8 @@ ROOMS = [
 ]
 # The modules directly in the package: TensorFlow's names as tables, which define nothing.
 SURFACE = {
-    "__init__", "audio", "autodiff", "bitwise", "config", "debugging", "dtypes", "image",
-    "initializers", "linalg", "math", "nn", "quantization", "ragged", "random", "raw_ops", "sets",
+    "__init__", "audio", "autodiff", "bitwise", "config", "debugging", "dtypes", "errors", "image",
+    "initializers", "linalg", "math", "nest", "nn", "quantization", "ragged", "random", "raw_ops", "sets",
     "signal", "sparse", "special", "strings", "sysconfig", "test", "tpu", "train", "types",
     "version",
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ import wengert as tf
 from wengert.core.missing_names import LATER
 
 MODULES = (
-    "autodiff", "bitwise", "config", "debugging", "distribute", "dtypes", "experimental", "image", "io",
-    "io.gfile", "linalg", "math", "math.special", "nn", "ragged", "random", "sets",
+    "autodiff", "bitwise", "config", "debugging", "distribute", "dtypes", "errors", "experimental", "image", "io",
+    "io.gfile", "linalg", "math", "math.special", "nest", "nn", "ragged", "random", "sets",
     "signal", "sparse", "strings", "summary", "train",
 )  # fmt: skip
 PLACES = ("tf", *(f"tf.{name}" for name in MODULES))
@@ -113,3 +114,86 @@ def test_a_name_that_lives_elsewhere_is_found() -> None:
     with pytest.raises(AttributeError) as caught:
         _ = tf.opz
     assert "tf.ops" not in str(caught.value)
+
+
+# What Wengert shows beside TensorFlow's names.
+OWN = {
+    "tf": {"engine", "experimental", "explain", "testing"},
+    "tf.config.experimental": {"get_compile_cache", "set_compile_cache"},
+    "tf.data.experimental": {"OptionalSpec"},
+    "tf.initializers": {
+        "constant_initializer",
+        "ones_initializer",
+        "random_normal_initializer",
+        "random_uniform_initializer",
+        "zeros_initializer",
+    },
+    "tf.math": {"approximate_equal"},
+    "tf.nn": {"scaled_dot_product_attention"},
+    "tf.train": {"CheckpointState"},
+}
+TABLE = Path(tf.__file__).parent / "cli" / "tensorflow_names.txt"
+THEIRS = {
+    place: set(names.split())
+    for place, _, names in (line.partition(": ") for line in TABLE.read_text().splitlines())
+}
+
+
+def namespaces(place: str, module: Any, seen: dict[str, Any]) -> dict[str, Any]:
+    """Every namespace below a module, those of Keras left out."""
+    seen[place] = module
+    for name in dir(module):
+        value = getattr(module, name)
+        full = f"{place}.{name}"
+        if name[0] == "_" or full in (
+            *WHOLE,
+            "tf.keras",
+            "tf.losses",
+            "tf.metrics",
+            "tf.optimizers",
+        ):
+            continue
+        if isinstance(value, types.ModuleType | types.SimpleNamespace):
+            namespaces(full, value, seen)
+    return seen
+
+
+WHOLE = ("tf.compat", "tf.explain", "tf.raw_ops", "tf.testing")  # no table has their names
+NAMESPACES = namespaces("tf", tf, {})
+
+
+@pytest.mark.parametrize("place", NAMESPACES)
+def test_a_namespace_shows_the_names_of_tensorflow(place: str) -> None:
+    namespace = NAMESPACES[place]
+    shows = {n for n in dir(namespace) if n[0] != "_"}
+    if isinstance(namespace, types.ModuleType):
+        assert shows == set(dir(namespace)), f"{place} shows private names"
+    theirs = THEIRS.get(place)
+    if theirs is not None:
+        assert shows - theirs == OWN.get(place, set())
+
+
+def test_every_namespace_is_looked_at() -> None:
+    assert {"tf.nn", "tf.io.gfile", "tf.math.special", "tf.errors", "tf.nest"} <= set(NAMESPACES)
+    assert {"tf.experimental.numpy", "tf.data.experimental", "tf.profiler"} <= set(NAMESPACES)
+    assert dir(tf.experimental.numpy) == ["finfo", "select"]
+    assert {"flatten", "map_structure"} <= set(dir(tf.nest))
+    assert {"InvalidArgumentError", "OpError"} <= set(dir(tf.errors))
+    assert {"as_str", "v1", "v2"} <= set(dir(tf.compat))
+    assert "import_module" not in dir(tf.compat.v1)
+    assert {"placeholder", "Any"}.isdisjoint(dir(tf.compat.v1))
+    assert {"cast", "logging", "to_float"} <= set(dir(tf.compat.v1))
+
+
+@pytest.mark.parametrize("make", [tf.constant, tf.Variable])
+def test_an_object_offers_what_it_has(make: Any) -> None:
+    value = make(1.0)
+    shows = dir(value)
+    assert {"numpy", "shape", "dtype"} <= set(shows)
+    for name in shows:
+        # An eager tensor has no name, in TensorFlow neither.
+        if name[0] != "_" and name != "name":
+            assert hasattr(value, name), name
+    assert {"backward", "detach", "grad", "requires_grad", "view"}.isdisjoint(shows)
+    with pytest.raises(AttributeError, match=r"Gradients come from tf\.GradientTape"):
+        value.backward()

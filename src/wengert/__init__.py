@@ -4,7 +4,6 @@ What every program needs is imported here; the rest stands in a table and comes 
 """
 
 from wengert._version import __version__
-from wengert.core import errors, nest
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import to_tensor as convert_to_tensor
 from wengert.core.dtypes import (
@@ -136,6 +135,7 @@ _MODULES = [
     "debugging",
     "distribute",
     "dtypes",
+    "errors",
     "experimental",
     "explain",
     "image",
@@ -145,6 +145,7 @@ _MODULES = [
     "linalg",
     "lookup",
     "math",
+    "nest",
     "nn",
     "profiler",
     "quantization",
@@ -168,14 +169,9 @@ _MODULES = [
 _PLACES |= {name: (f"wengert.{name}", "*") for name in _MODULES}
 _PLACES |= {name: ("wengert.keras", name) for name in ("losses", "metrics", "optimizers")}
 
-__getattr__ = _lazily(
+__getattr__, __dir__ = _lazily(
     "tf",
     _PLACES,
     globals(),
     homes=("math", "nn", "linalg", "random", "image", "signal", "strings", "debugging"),
-    hidden=("checkpoint", "composite", "core", "keras_glue", "ops", "runtime", "tape"),
 )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})

@@ -1,6 +1,6 @@
 """The names of `tf.bitwise`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.logical import (
     bitwise_and,
     bitwise_or,
@@ -12,4 +12,4 @@ from wengert.ops.logical import (
 
 __all__ = ["bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"]
 
-__getattr__ = _missing("tf.bitwise", globals())
+__getattr__, __dir__ = _namespace("tf.bitwise", globals())

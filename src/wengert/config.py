@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.distribute.tpu import connect_to_cluster as experimental_connect_to_cluster
 from wengert.functions.tracing_state import functions_run_eagerly, run_functions_eagerly
 from wengert.functions.tracing_state import (
@@ -65,4 +65,4 @@ threading = _Namespace(
     set_intra_op_parallelism_threads=_settings.set_intra_op_parallelism_threads,
 )
 
-__getattr__ = _missing("tf.config", globals())
+__getattr__, __dir__ = _namespace("tf.config", globals())

@@ -1,6 +1,6 @@
 """The names of `tf.debugging`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.explain.checking import disable_check_numerics, enable_check_numerics
 from wengert.ops.checks import (
     Assert,
@@ -70,4 +70,4 @@ __all__ = [
     "set_log_device_placement",
 ]
 
-__getattr__ = _missing("tf.debugging", globals())
+__getattr__, __dir__ = _namespace("tf.debugging", globals())

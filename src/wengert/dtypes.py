@@ -22,7 +22,7 @@ from wengert.core.dtypes import (
 from wengert.core.dtypes import (
     bool_ as bool,
 )
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.cast import cast, saturate_cast
 from wengert.ops.complex import complex
 
@@ -35,4 +35,4 @@ __all__ = [
     "saturate_cast", "string", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
-__getattr__ = _missing("tf.dtypes", globals())
+__getattr__, __dir__ = _namespace("tf.dtypes", globals())

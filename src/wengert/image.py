@@ -1,6 +1,6 @@
 """The names of `tf.image`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.io.images import (
     decode_and_crop_jpeg,
     decode_bmp,
@@ -88,4 +88,4 @@ from wengert.ops.sampled_box import (
     stateless_sample_distorted_bounding_box,
 )
 
-__getattr__ = _missing("tf.image", globals())
+__getattr__, __dir__ = _namespace("tf.image", globals())

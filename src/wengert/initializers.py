@@ -10,4 +10,4 @@ from wengert.ops.initializers import (
     zeros_initializer,
 )
 
-__getattr__ = _or_of_keras("initializers", globals())
+__getattr__, __dir__ = _or_of_keras("initializers", globals())

@@ -1,6 +1,6 @@
 """The names of `tf.linalg`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.create import eye
 from wengert.ops.decompose import cholesky, qr
 from wengert.ops.diagonal import (
@@ -33,4 +33,4 @@ from wengert.ops.svd import matrix_rank, normalize, pinv, svd
 from wengert.ops.tensordot import adjoint, cross, matrix_transpose, tensordot
 from wengert.ops.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 
-__getattr__ = _missing("tf.linalg", globals())
+__getattr__, __dir__ = _namespace("tf.linalg", globals())

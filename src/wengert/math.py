@@ -1,7 +1,7 @@
 """The names of `tf.math`."""
 
 from wengert import special
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.arithmetic import (
     accumulate_n,
     add,
@@ -130,4 +130,4 @@ from wengert.ops.unary import (
     tanh,
 )  # fmt: skip
 
-__getattr__ = _missing("tf.math", globals())
+__getattr__, __dir__ = _namespace("tf.math", globals())

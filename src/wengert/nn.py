@@ -7,7 +7,7 @@ from wengert.composite.sparse_segments import (
     embedding_lookup_sparse,
     safe_embedding_lookup_sparse,
 )  # fmt: skip
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
 from wengert.ops.blocks import depth_to_space, space_to_batch, space_to_depth
@@ -76,4 +76,4 @@ from wengert.ops.unary import sigmoid, softplus, tanh
 
 experimental = _Namespace(stateless_dropout=_stateless_dropout)
 
-__getattr__ = _missing("tf.nn", globals())
+__getattr__, __dir__ = _namespace("tf.nn", globals())

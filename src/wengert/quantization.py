@@ -1,6 +1,6 @@
 """The names of `tf.quantization`: rounding as quantised numbers would, in floating point."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.fake_quantize import (
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,
@@ -19,4 +19,4 @@ __all__ = [
     "fake_quant_with_min_max_vars_per_channel_gradient",
 ]
 
-__getattr__ = _missing("tf.quantization", globals())
+__getattr__, __dir__ = _namespace("tf.quantization", globals())

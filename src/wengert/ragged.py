@@ -11,6 +11,6 @@ from wengert.composite.ragged_make import (
     stack_dynamic_partitions,
 )  # fmt: skip
 from wengert.composite.ragged_map import map_flat_values
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 
-__getattr__ = _missing("tf.ragged", globals())
+__getattr__, __dir__ = _namespace("tf.ragged", globals())

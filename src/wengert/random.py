@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.candidates import log_uniform_candidate_sampler, uniform_candidate_sampler
 from wengert.ops.generator import (
     Generator,
@@ -45,4 +45,4 @@ experimental = _Namespace(
     stateless_split=split,
 )
 
-__getattr__ = _missing("tf.random", globals())
+__getattr__, __dir__ = _namespace("tf.random", globals())

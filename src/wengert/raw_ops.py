@@ -1,6 +1,6 @@
 """The names of `tf.raw_ops`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.raw_ops import (
     Bucketize,
     CudnnRNNV3,
@@ -9,4 +9,4 @@ from wengert.ops.raw_ops import (
     UniqueWithCountsV2,
 )
 
-__getattr__ = _missing("tf.raw_ops", globals())
+__getattr__, __dir__ = _namespace("tf.raw_ops", globals())

@@ -1,6 +1,6 @@
 """The names of `tf.signal`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.dct import dct, idct
 from wengert.ops.fft import (
     fft,
@@ -37,4 +37,4 @@ from wengert.ops.windows import (
     vorbis_window,
 )
 
-__getattr__ = _missing("tf.signal", globals())
+__getattr__, __dir__ = _namespace("tf.signal", globals())

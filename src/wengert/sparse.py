@@ -33,6 +33,6 @@ from wengert.composite.sparse_shaping import (
     transpose,
 )  # fmt: skip
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 
-__getattr__ = _missing("tf.sparse", globals())
+__getattr__, __dir__ = _namespace("tf.sparse", globals())

@@ -1,6 +1,6 @@
 """The names of `tf.math.special`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.bessel import (
     bessel_i0,
     bessel_i0e,
@@ -17,4 +17,4 @@ from wengert.ops.bessel import (
 )  # fmt: skip
 from wengert.ops.special import dawsn, expint, fresnel_cos, fresnel_sin, spence
 
-__getattr__ = _missing("tf.math.special", globals())
+__getattr__, __dir__ = _namespace("tf.math.special", globals())

@@ -10,7 +10,7 @@ from wengert.composite.unicode import (
     unicode_split_with_offsets,
     unicode_transcode,
 )
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.hashing import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from wengert.ops.strings import (
     as_string,
@@ -55,4 +55,4 @@ __all__ = [
     "upper",
 ]
 
-__getattr__ = _missing("tf.strings", globals())
+__getattr__, __dir__ = _namespace("tf.strings", globals())

@@ -2,7 +2,7 @@
 
 from unittest import main
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.runtime.builds import (
     gpu_device_name,
     is_built_with_cuda,
@@ -14,4 +14,4 @@ from wengert.runtime.builds import (
 from wengert.testing.cases import TestCase
 from wengert.testing.jacobian_check import compute_gradient
 
-__getattr__ = _missing("tf.test", globals())
+__getattr__, __dir__ = _namespace("tf.test", globals())

@@ -13,7 +13,7 @@ from wengert.checkpoint.state_file import (
     latest_checkpoint,
 )
 from wengert.checkpoint.view import TrackableView
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.io.examples import (
     BytesList,
     Example,
@@ -29,4 +29,4 @@ from wengert.ops.moving_average import ExponentialMovingAverage
 
 experimental = _Namespace(PythonState=_PythonState)
 
-__getattr__ = _missing("tf.train", globals())
+__getattr__, __dir__ = _namespace("tf.train", globals())

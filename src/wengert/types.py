@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.core.tensor import Value as _Value
 from wengert.functions.concrete import ConcreteFunction as _ConcreteFunction
 from wengert.functions.function import Function as _Function
@@ -20,4 +20,4 @@ experimental = _Namespace(
     TraceType=_TraceType,
 )
 
-__getattr__ = _missing("tf.types", globals())
+__getattr__, __dir__ = _namespace("tf.types", globals())

@@ -12,7 +12,7 @@ import pytest
 import wengert as tf
 from tests.autograph import fakes
 from tests.autograph.generator import Box, program, scope
-from wengert.autograph import convert
+from wengert.autograph.conversion import convert
 
 ARGUMENTS = ((1, 2, [1, 2, 3]), (0, -1, [0]), (5, 3, [4, 0]))
 

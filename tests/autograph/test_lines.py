@@ -14,7 +14,7 @@ import pytest
 import wengert as tf
 from tests.autograph.programs import CASES, Case
 from tests.autograph.test_programs import tensors
-from wengert.autograph import convert
+from wengert.autograph.conversion import convert
 
 HERE = __file__
 

@@ -12,7 +12,7 @@ import wengert as tf
 from tests.autograph import fakes
 from tests.autograph.generator import scope
 from tests.autograph.test_programs import check_equal
-from wengert.autograph import convert
+from wengert.autograph.conversion import convert
 
 # A construct by its lines; the last one is followed by its body, set in.
 CONSTRUCTS = {

@@ -9,7 +9,7 @@ import pytest
 
 import wengert as tf
 from tests.autograph.programs import CASES, Case, Py
-from wengert.autograph import convert
+from wengert.autograph.conversion import convert
 
 
 def each(cases: list[Case]) -> Any:

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.autograph import convert
 from wengert.autograph.call_conversion import _made
-from wengert.autograph.conversion import known
+from wengert.autograph.conversion import convert, known
 from wengert.autograph.public import constructs
 
 

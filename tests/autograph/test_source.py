@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.autograph import convert
+from wengert.autograph.conversion import convert
 
 
 def converted(f: Any) -> Any:

@@ -109,3 +109,8 @@ def __getattr__(name: str) -> Any:
         return getattr(root, name)
     help = remedy(f"tf.{name}") or remedy(f"tf.compat.v1.{name}")
     raise absent(f"Wengert has no `tf.compat.v1.{name}`. {help}")
+
+
+def __dir__() -> list[str]:
+    same = [n for n in dir(import_module("wengert")) if n not in _OTHERS | v1_changed.REFUSED]
+    return sorted({*__all__, *v1_changed.HOMES, *same})

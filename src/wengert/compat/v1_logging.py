@@ -7,7 +7,7 @@ from logging import DEBUG, ERROR, FATAL, INFO
 from logging import WARNING as WARN
 from typing import Any
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.runtime.placement import get_logger as _logger
 
 __all__ = [
@@ -59,4 +59,4 @@ def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
     _logger().log(_logging.FATAL, msg, *args, **kwargs)
 
 
-__getattr__ = _missing("tf.compat.v1.logging", globals())
+__getattr__, __dir__ = _namespace("tf.compat.v1.logging", globals())

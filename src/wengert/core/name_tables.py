@@ -5,12 +5,12 @@ A program pays only for the families of operations that it touches.
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable
+from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-from wengert.core.missing_names import missing
+from wengert.core.missing_names import Namespace, missing, shown
 
 
 def read(table: dict[str, str]) -> dict[str, tuple[str, str]]:
@@ -25,10 +25,21 @@ def read(table: dict[str, str]) -> dict[str, tuple[str, str]]:
 
 
 def lazily(
-    prefix: str, places: dict[str, tuple[str, str]], names: dict[str, Any], **options: Any
-) -> Callable[[str], Any]:
-    """A module `__getattr__` that imports what the table names, and says what is missing."""
-    unknown = missing(prefix, ChainMap[str, Any](names, places), **options)
+    prefix: str,
+    places: dict[str, tuple[str, str]],
+    names: dict[str, Any],
+    homes: Sequence[str] = (),
+) -> Namespace:
+    """The `__getattr__` and `__dir__` of a module that imports what the table names.
+
+    Modules that it shows stand in the table.
+    """
+
+    def __dir__() -> list[str]:
+        here = [n for n in shown(names) if not isinstance(names.get(n), ModuleType)]
+        return sorted({*here, *places})
+
+    unknown = missing(prefix, __dir__, homes)
 
     def __getattr__(name: str) -> Any:
         place = places.get(name)
@@ -39,4 +50,4 @@ def lazily(
         names[name] = value
         return value
 
-    return __getattr__
+    return __getattr__, __dir__

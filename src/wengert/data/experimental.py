@@ -12,7 +12,7 @@ from wengert.composite.optional import Optional, OptionalSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, describe, invalid
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.data.batching import common_spec
 from wengert.data.csv_datasets import CsvDataset, make_csv_dataset
 from wengert.data.dataset import Dataset
@@ -270,10 +270,4 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Step:
     return padded
 
 
-__getattr__ = _missing(
-    "tf.data.experimental", globals(), hidden=[n for n in globals() if n not in __all__]
-)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = _namespace("tf.data.experimental", globals())

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.distribute.strategies import (
     DistributedDataset,
     DistributedIterator,
@@ -29,4 +29,4 @@ from wengert.distribute.tpu import TPUClusterResolver as _TPUClusterResolver
 
 cluster_resolver = _Namespace(TPUClusterResolver=_TPUClusterResolver)
 
-__getattr__ = _missing("tf.distribute", globals())
+__getattr__, __dir__ = _namespace("tf.distribute", globals())

@@ -3,7 +3,7 @@
 from wengert.composite.optional import Optional
 from wengert.composite.ragged_shape import DynamicRaggedShape
 from wengert.composite.row_partition import RowPartition
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.experimental import dlpack, numpy
 
-__getattr__ = _missing("tf.experimental", globals())
+__getattr__, __dir__ = _namespace("tf.experimental", globals())

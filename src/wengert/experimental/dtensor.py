@@ -1,5 +1,5 @@
 """The names of `tf.experimental.dtensor`: none. Keras imports the module for `keras.distribution`."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 
-__getattr__ = _missing("tf.experimental.dtensor", globals())
+__getattr__, __dir__ = _namespace("tf.experimental.dtensor", globals())

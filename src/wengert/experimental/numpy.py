@@ -10,12 +10,14 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.cast import cast
 from wengert.ops.select import where
 
 if TYPE_CHECKING:
     from wengert.core.types import DType, IndexedSlices, Tensor
+
+__all__ = ["finfo", "select"]
 
 
 def finfo(dtype: DType) -> Any:
@@ -42,4 +44,4 @@ def select(
     return result
 
 
-__getattr__ = _missing("tf.experimental.numpy", globals())
+__getattr__, __dir__ = _namespace("tf.experimental.numpy", globals())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported when first used
     from wengert.explain.ledgers import Ledger, retraces
     from wengert.explain.memory import MemoryReport
 
-__getattr__ = _lazily(
+__getattr__, __dir__ = _lazily(
     "tf.explain",
     _read(
         {
@@ -47,7 +47,3 @@ __all__ = [
     "retraces",
     "settings",
 ]
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -1,6 +1,6 @@
 """The names of `tf.io`: files and folders on this machine, and bytes as numbers."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.io import gfile
 from wengert.io.csv_fields import decode_csv
 from wengert.io.encodings import decode_base64, decode_compressed, decode_raw, encode_base64
@@ -33,25 +33,4 @@ from wengert.io.sequences import parse_sequence_example, parse_single_sequence_e
 from wengert.io.tensors import parse_tensor, serialize_tensor
 from wengert.io.tfrecord import TFRecordOptions, TFRecordWriter
 
-__getattr__ = _missing(
-    "tf.io",
-    globals(),
-    hidden=(
-        "checksums",
-        "csv_fields",
-        "encodings",
-        "examples",
-        "features",
-        "files",
-        "handle",
-        "images",
-        "messages",
-        "parsing",
-        "paths",
-        "records",
-        "sequences",
-        "tensors",
-        "tree",
-        "wire",
-    ),
-)
+__getattr__, __dir__ = _namespace("tf.io", globals())

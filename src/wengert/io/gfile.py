@@ -1,6 +1,6 @@
 """The names of `tf.io.gfile`: local files and folders."""
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.io.file_tree import (
     copy,
     exists,
@@ -19,4 +19,4 @@ from wengert.io.file_tree import (
 )
 from wengert.io.gfile_object import GFile
 
-__getattr__ = _missing("tf.io.gfile", globals())
+__getattr__, __dir__ = _namespace("tf.io.gfile", globals())

@@ -8,6 +8,7 @@ have not, is refused with what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -185,3 +186,14 @@ for _name, _help in _ABSENT.items():
     setattr(Tensor, _name, _Absent("Tensor", _name, _help))
     if not hasattr(Variable, _name):
         setattr(Variable, _name, _Absent("Variable", _name, _help))
+
+
+def _offered(self: Value) -> list[str]:
+    """The attributes that are there, without those that only say what to write instead."""
+    kind = type(self)
+    return [
+        n for n in object.__dir__(self) if not isinstance(getattr_static(kind, n, None), _Absent)
+    ]
+
+
+setattr(Value, "__dir__", _offered)  # noqa: B010  # as the others

@@ -70,4 +70,4 @@ TABLE = {
     "ops.unary": "abs ceil floor round sigmoid sign softplus tanh",
     "ops.unique": "unique",
 }
-__getattr__ = lazily("wengert.ops.public", read(TABLE), globals())
+__getattr__, __dir__ = lazily("wengert.ops.public", read(TABLE), globals())

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.profiler import session as _session
 
 experimental = _Namespace(
@@ -14,6 +14,4 @@ experimental = _Namespace(
     stop=_session.stop,
 )
 
-__getattr__ = _missing(
-    "tf.profiler", globals(), hidden=("memory", "session", "spans", "timeline", "timing")
-)
+__getattr__, __dir__ = _namespace("tf.profiler", globals())

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.saved_model.loading import load
 from wengert.saved_model.model_folder import contains_saved_model
 from wengert.saved_model.save_options import Asset, LoadOptions, SaveOptions
@@ -33,10 +33,4 @@ VARIABLES_DIRECTORY = VARIABLES_FILENAME = "variables"
 
 experimental = _Namespace(TrackableResource=_TrackableResource, VariablePolicy=_VariablePolicy)
 
-__getattr__ = _missing(
-    "tf.saved_model",
-    globals(),
-    hidden=(
-        "files", "loading", "objects", "options", "program", "restored", "saving", "signatures",
-    ),
-)  # fmt: skip
+__getattr__, __dir__ = _namespace("tf.saved_model", globals())

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.core.missing_names import missing as _missing
+from wengert.core.missing_names import namespace as _namespace
 from wengert.summary.graphs import graph, trace_export, trace_off, trace_on
 from wengert.summary.record import audio, histogram, image, scalar, text, write
 from wengert.summary.record import write_raw_pb as _write_raw_pb
@@ -25,6 +25,4 @@ experimental = _Namespace(
     write_raw_pb=_write_raw_pb,
 )
 
-__getattr__ = _missing(
-    "tf.summary", globals(), hidden=("encode", "events", "graphs", "record", "writer")
-)
+__getattr__, __dir__ = _namespace("tf.summary", globals())
