@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wengert.core import sites
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite, Site
 
+_E = TypeVar("_E", bound=Exception)
 
 (OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS,
  PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE,
@@ -182,15 +184,39 @@ def say(name: str, rule: str, *got: Any, help: str = "") -> str:
 
 
 def invalid(
-    name: str, rule: str, *got: Any, help: str = "", kind: type[OpError] = InvalidArgumentError
-) -> OpError:
+    name: str, rule: str, *got: Any, help: str = "", kind: type[_E] = InvalidArgumentError
+) -> _E:
     """An error about an argument, carrying the user's line as a note."""
-    return at_site(kind(None, None, say(name, rule, *got, help=help)))
+    return at_site(kind(say(name, rule, *got, help=help)))
 
 
 def invalid_dtype(name: str, rule: str, *got: Any, help: str = "") -> OpError:
     """An error about an element type."""
     return invalid(name, rule, *got, help=help, kind=InvalidTypeError)
+
+
+def require(
+    holds: Any,
+    name: str,
+    rule: str | Callable[[], str],
+    *got: Any,
+    help: str = "",
+    kind: type[Exception] = InvalidArgumentError,
+) -> None:
+    """Raises the error of `invalid` unless an argument keeps the rule.
+
+    The rule is a function that returns its text where the text is costly, or fails for good arguments.
+    """
+    if not holds:
+        text = rule if isinstance(rule, str) else rule()
+        raise invalid(name, text, *got, help=help, kind=kind)
+
+
+def require_dtype(
+    holds: Any, name: str, rule: str | Callable[[], str], *got: Any, help: str = ""
+) -> None:
+    """Raises the error of `invalid_dtype` unless an argument keeps the rule about its element type."""
+    require(holds, name, rule, *got, help=help, kind=InvalidTypeError)
 
 
 def lower_first(error: Exception) -> str:

@@ -14,7 +14,14 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
-from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import (
+    InvalidTypeError,
+    at_site,
+    invalid,
+    invalid_dtype,
+    require,
+    require_dtype,
+)
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -160,14 +167,14 @@ def divide_tensors(x: Value, y: Value) -> Tensor:
 def fractions(name: str, x: Any, y: Any) -> tuple[Any, Any]:
     """Integers as the floats that division answers with; other types stay."""
     kind = x.dtype
-    if y.dtype is not kind:
-        raise invalid_dtype(
-            name,
-            "the arguments must have the same dtype; there is no promotion",
-            x,
-            y,
-            help=f"Cast one of them, for example tf.cast(y, tf.{kind.name}).",
-        )
+    require_dtype(
+        y.dtype is kind,
+        name,
+        "the arguments must have the same dtype; there is no promotion",
+        x,
+        y,
+        help=f"Cast one of them, for example tf.cast(y, tf.{kind.name}).",
+    )
     if not kind.is_integer:
         return x, y
     wide = dtypes.float32 if kind.size < 4 else dtypes.float64
@@ -215,10 +222,14 @@ def scalar_mul(
     """Multiplies a tensor, or the values of IndexedSlices, by one number."""
     kind = x.dtype if isinstance(x, IndexedSlices) else (x := operand(x)).dtype
     factor = operand(scalar, kind)
-    if factor.shape.rank:
-        raise at_site(
-            ValueError(f"scalar_mul: `scalar` must have rank 0; got {describe(factor)}. Use `*`.")
-        )
+    require(
+        not factor.shape.rank,
+        "scalar_mul",
+        "`scalar` must have rank 0",
+        factor,
+        help="Use `*`.",
+        kind=ValueError,
+    )
     if isinstance(x, IndexedSlices):
         return IndexedSlices(factor * x.values, x.indices, x.dense_shape)
     return apply2(MULTIPLY, factor, x)
@@ -244,8 +255,9 @@ def _lower_sum_all(x: JaxArray, *rest: JaxArray) -> JaxArray:
 def _infer_sum_all(*xs: ShapeDtype) -> ShapeDtype:
     shape = xs[0].shape
     for x in xs[1:]:
-        if not compatible(shape, x.shape):
-            raise invalid("add_n", "all tensors must have the same shape", *xs[:4])
+        require(
+            compatible(shape, x.shape), "add_n", "all tensors must have the same shape", *xs[:4]
+        )
         shape = merge(shape, x.shape)
     return ShapeDtype(shape, xs[0].dtype)
 
@@ -270,8 +282,7 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     if not isinstance(inputs, Iterable):
         raise at_site(TypeError(f"add_n: `inputs` must be a list of tensors; got {inputs!r}."))
     given = [densify(x) if isinstance(x, IndexedSlices) else x for x in inputs]
-    if not given:
-        raise at_site(ValueError("add_n: `inputs` is empty; at least one tensor is needed."))
+    require(given, "add_n", "`inputs` is empty; at least one tensor is needed", kind=ValueError)
     first = operand(given[0])
     return apply(ADD_N, first, *[operand(x, None, first.dtype) for x in given[1:]])
 

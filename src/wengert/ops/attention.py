@@ -17,7 +17,7 @@ from wengert.core import shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -188,16 +188,24 @@ def _infer_attention(
         and shapes.compatible(a[:-2], c[:-2])
         and not known_unequal(a[-1], b[-1])
     )
-    if not fits:
-        raise invalid(
-            _NAME, "`query` [..., n, dim], `key` [..., m, dim] and `value` [..., m, d] must agree",
-            q, k, v, help="Repeat the heads of `key` and `value` where there are fewer.",
-        )  # fmt: skip
+    require(
+        fits,
+        _NAME,
+        "`query` [..., n, dim], `key` [..., m, dim] and `value` [..., m, d] must agree",
+        q,
+        k,
+        v,
+        help="Repeat the heads of `key` and `value` where there are fewer.",
+    )
     batch = shapes.merge(a[:-2], shapes.merge(b[:-2], c[:-2])) or ()
     full = (*batch, a[-2], c[-2] if b[-2] is None else b[-2])
     for m in mask:
-        if known_unequal(shapes.broadcast(_NAME, m.shape, full), full):
-            raise invalid(_NAME, f"`mask` must broadcast to the scores {list(full)}", m)
+        require(
+            not known_unequal(shapes.broadcast(_NAME, m.shape, full), full),
+            _NAME,
+            f"`mask` must broadcast to the scores {list(full)}",
+            m,
+        )
     return ShapeDtype((*batch, a[-2], c[-1]), q.dtype)
 
 
@@ -319,15 +327,19 @@ def scaled_dot_product_attention(
     name = _NAME
     q = operand(query)
     k, v = operand(key, None, q.dtype), operand(value, None, q.dtype)
-    if not q.dtype.is_floating:
-        raise invalid_dtype(name, "`query`, `key` and `value` must be floating", q)
+    require_dtype(q.dtype.is_floating, name, "`query`, `key` and `value` must be floating", q)
     given = []
     if mask is not None:
         m = operand(mask)
         if not isinstance(mask, Value) and not m.dtype.is_bool:
             m = operand(mask, None, q.dtype)
-        if not m.dtype.is_bool and m.dtype is not q.dtype:
-            raise invalid_dtype(name, "`mask` must be boolean or have the dtype of `query`", m, q)
+        require_dtype(
+            m.dtype.is_bool or m.dtype is q.dtype,
+            name,
+            "`mask` must be boolean or have the dtype of `query`",
+            m,
+            q,
+        )
         given.append(m)
     dim = q._array.shape[-1] if q.ndim else 1
     given_scale = None if scale is None else float(scale)

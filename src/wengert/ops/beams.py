@@ -12,7 +12,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import Tensor
 from wengert.ops.ctc import SparseValue
@@ -88,16 +88,24 @@ def _search(logits: np.ndarray, width: int) -> _Beams:
 
 def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[np.ndarray, ...]:
     frames, batch, _ = x.shape
-    if batch and (length.min() < 0 or length.max() > frames):
-        raise invalid(_NAME, f"`sequence_length` must lie in [0, {frames}]", length)
+    require(
+        not batch or (length.min() >= 0 and length.max() <= frames),
+        _NAME,
+        f"`sequence_length` must lie in [0, {frames}]",
+        length,
+    )
     for b in range(batch):
         if np.isnan(x[: length[b], b]).any():
             text = "a score that is not a number puts no path before another"
             raise invalid(_NAME, f"`inputs` has NaN in batch row {b}: {text}", x)
     results = [_search(x[: length[b], b], width) for b in range(batch)]
     for beams in results:
-        if len(beams.labels) < paths:
-            raise invalid(_NAME, f"there are fewer than {paths} paths", help="Ask for fewer.")
+        require(
+            len(beams.labels) >= paths,
+            _NAME,
+            f"there are fewer than {paths} paths",
+            help="Ask for fewer.",
+        )
     outs: list[np.ndarray] = []
     for k in range(paths):
         rows = [beams.labels[k] for beams in results]
@@ -112,8 +120,13 @@ def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[
 def _infer(x: ShapeDtype, length: ShapeDtype, width: int, paths: int) -> tuple[ShapeDtype, ...]:
     need_rank(_NAME, x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
-    if length.shape is not None and known_unequal(length.shape, (batch,)):
-        raise invalid(_NAME, "`sequence_length` must have one entry per batch row", length, x)
+    require(
+        length.shape is None or not known_unequal(length.shape, (batch,)),
+        _NAME,
+        "`sequence_length` must have one entry per batch row",
+        length,
+        x,
+    )
     whole = dtypes.int64
     path = (ShapeDtype((None, 2), whole), ShapeDtype((None,), whole), ShapeDtype((2,), whole))
     return (*(path * paths), ShapeDtype((batch, paths), x.dtype))
@@ -137,8 +150,7 @@ def ctc_beam_search_decoder(
     """The likeliest label sequences, as indices, values and shape, and their log probabilities."""
     width = static_int(_NAME, beam_width, "beam_width")
     paths = static_int(_NAME, top_paths, "top_paths")
-    if not 1 <= paths <= width:
-        raise invalid(_NAME, f"`top_paths` must lie in [1, {width}]; got {paths}")
+    require(1 <= paths <= width, _NAME, f"`top_paths` must lie in [1, {width}]; got {paths}")
     x, length = operand(inputs), operand(sequence_length)
     result = apply(CTC_BEAM_SEARCH_DECODER, x, length, width=width, paths=paths)
     return [SparseValue(*result[3 * k : 3 * k + 3]) for k in range(paths)], result[-1]

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import is_symbol
@@ -132,10 +132,12 @@ BATCH_TO_SPACE = Op(
 def _pairs(name: str, what: str, value: TensorLike, count: int) -> tuple[tuple[int, int], ...]:
     result = static(name, value)
     good = isinstance(result, tuple) and len(result) == count
-    if not good or any(
-        not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in result
-    ):
-        raise invalid(name, f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}")
+    require(
+        good
+        and all(isinstance(p, tuple) and len(p) == 2 and not any(map(negative, p)) for p in result),
+        name,
+        lambda: f"`{what}` must be {count} pairs of sizes from 0 on; got {value!r}",
+    )
     if not is_open(result):
         return result
     return tuple([tuple([at_least(name, f"`{what}`", n, 0) for n in pair]) for pair in result])
@@ -143,8 +145,12 @@ def _pairs(name: str, what: str, value: TensorLike, count: int) -> tuple[tuple[i
 
 def _block(name: str, value: Any) -> tuple[int, ...]:
     result = static_tuple(name, value, "block_shape")
-    if isinstance(static(name, value), int) or any(type(b) is int and b < 1 for b in result):
-        raise invalid(name, f"`block_shape` must be a vector of sizes from 1 on; got {value!r}")
+    require(
+        not isinstance(static(name, value), int)
+        and all(type(b) is not int or b >= 1 for b in result),
+        name,
+        lambda: f"`block_shape` must be a vector of sizes from 1 on; got {value!r}",
+    )
     return tuple([at_least(name, "`block_shape`", b, 1) for b in result])
 
 
@@ -180,8 +186,12 @@ def batch_to_space(
         return out
     sizes = out._array.shape[1 : len(block) + 1]
     for axis, (d, (a, b)) in enumerate(zip(sizes, edges, strict=True), 1):
-        if not is_open((a, b, d)) and a + b > d:
-            raise invalid("batch_to_space", f"`crops` {[a, b]} exceed axis {axis} of size {d}", x)
+        require(
+            is_open((a, b, d)) or a + b <= d,
+            "batch_to_space",
+            f"`crops` {[a, b]} exceed axis {axis} of size {d}",
+            x,
+        )
     index = [marked(a, _end(d, a, b), None) for d, (a, b) in zip(sizes, edges, strict=True)]
     return apply(STRIDED_SLICE, out, index=((None, None, None), *index))
 
@@ -205,10 +215,8 @@ def required_space_to_batch_paddings(
     what = "required_space_to_batch_paddings"
     sizes = static_tuple(what, input_shape, "input_shape")
     block = static_tuple(what, block_shape, "block_shape")
-    if 0 in block:
-        raise invalid(what, f"`block_shape` must not hold a 0; got {list(block)}")
-    if len(sizes) != len(block):
-        raise invalid(what, "`input_shape` and `block_shape` differ in length")
+    require(0 not in block, what, f"`block_shape` must not hold a 0; got {list(block)}")
+    require(len(sizes) == len(block), what, "`input_shape` and `block_shape` differ in length")
     base = ((0, 0),) * len(block)
     if base_paddings is not None:
         base = _pairs(what, "base_paddings", base_paddings, len(block))
@@ -246,17 +254,24 @@ def _from_depth(shape: tuple[int, ...], size: int, last: bool) -> _Plan:
 def _infer_depth(name: str, x: ShapeDtype, size: int, last: bool) -> ShapeDtype:
     if x.shape is None:
         return ShapeDtype((None,) * 4, x.dtype)
-    if len(x.shape) != 4:
-        raise invalid(name, "a tensor of rank 4 was expected", x)
+    require(len(x.shape) == 4, name, "a tensor of rank 4 was expected", x)
     n, *image = x.shape
     h, w, c = image if last else (*image[1:], image[0])
     if name == "space_to_depth":
-        if any(d is not None and d % size for d in (h, w)):
-            raise invalid(name, f"height and width must divide by `block_size` {size}", x)
+        require(
+            all(d is None or not (d % size) for d in (h, w)),
+            name,
+            f"height and width must divide by `block_size` {size}",
+            x,
+        )
         out = [_over(h, size), _over(w, size), _times(c, size, size)]
     else:
-        if c is not None and c % size**2:
-            raise invalid(name, f"the depth must divide by {size**2}, `block_size` squared", x)
+        require(
+            c is None or not (c % size**2),
+            name,
+            f"the depth must divide by {size**2}, `block_size` squared",
+            x,
+        )
         out = [_times(h, size), _times(w, size), _over(c, size**2)]
     return ShapeDtype((n, *out) if last else (n, out[2], *out[:2]), x.dtype)
 
@@ -282,10 +297,14 @@ DEPTH_TO_SPACE = Op(
 
 def _options(name: str, block_size: TensorLike, data_format: str) -> dict[str, int]:
     size = static(name, block_size)
-    if not isinstance(size, int) or size < 2:
-        raise invalid(name, f"`block_size` must be a number from 2 on; got {block_size!r}")
-    if data_format not in _FORMATS:
-        raise invalid(name, f"`data_format` must be NHWC or NCHW; got {data_format!r}")
+    require(
+        isinstance(size, int) and size >= 2,
+        name,
+        lambda: f"`block_size` must be a number from 2 on; got {block_size!r}",
+    )
+    require(
+        data_format in _FORMATS, name, f"`data_format` must be NHWC or NCHW; got {data_format!r}"
+    )
     return {"size": size, "last": data_format == "NHWC"}
 
 

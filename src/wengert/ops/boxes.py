@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
-from wengert.core.errors import OutOfRangeError, invalid, invalid_dtype
+from wengert.core.errors import OutOfRangeError, invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -57,19 +57,32 @@ def _check_kernel(boxes: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray
     name = "crop_and_resize"
     if rows.shape != boxes.shape[:1] or boxes.shape[1:] != (4,):
         raise ValueError("boxes")
-    if not np.isfinite(boxes).all():
-        raise invalid(name, "a box has a corner that is not finite", boxes)
-    if rows.size and not 0 <= rows.min() <= rows.max() < batch:
-        raise invalid(name, f"an index lies outside [0, {batch})", rows, kind=OutOfRangeError)
+    require(np.isfinite(boxes).all(), name, "a box has a corner that is not finite", boxes)
+    require(
+        not rows.size or 0 <= rows.min() <= rows.max() < batch,
+        name,
+        f"an index lies outside [0, {batch})",
+        rows,
+        kind=OutOfRangeError,
+    )
     return boxes
 
 
 def _infer_check(boxes: ShapeDtype, rows: ShapeDtype, batch: int | None) -> ShapeDtype:
     name = "crop_and_resize"
-    if known_unequal(boxes.shape, (None, 4)):
-        raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", boxes)
-    if not shapes.compatible(rows.shape, boxes.shape and boxes.shape[:1]):
-        raise invalid(name, "each box needs one index of an image", boxes, rows)
+    require(
+        not known_unequal(boxes.shape, (None, 4)),
+        name,
+        "images of rank 4 and boxes [n, 4] are needed",
+        boxes,
+    )
+    require(
+        shapes.compatible(rows.shape, boxes.shape and boxes.shape[:1]),
+        name,
+        "each box needs one index of an image",
+        boxes,
+        rows,
+    )
     return boxes
 
 
@@ -93,10 +106,22 @@ CHECKED_BOXES = Op(
 
 def _check_crops(x: Tensor, boxes: Value, rows: Value) -> None:
     name = "crop_and_resize"
-    if x._array.ndim != 4 or boxes._array.ndim != 2 or known_unequal(boxes._array.shape[1], 4):
-        raise invalid(name, "images of rank 4 and boxes [n, 4] are needed", x, boxes)
-    if not boxes.dtype.is_floating or not rows.dtype.is_integer:
-        raise invalid_dtype(name, "boxes are floating and `box_indices` whole numbers", boxes, rows)
+    require(
+        x._array.ndim == 4
+        and boxes._array.ndim == 2
+        and not known_unequal(boxes._array.shape[1], 4),
+        name,
+        "images of rank 4 and boxes [n, 4] are needed",
+        x,
+        boxes,
+    )
+    require_dtype(
+        boxes.dtype.is_floating and rows.dtype.is_integer,
+        name,
+        "boxes are floating and `box_indices` whole numbers",
+        boxes,
+        rows,
+    )
 
 
 @with_fallback
@@ -144,13 +169,17 @@ def crop_and_resize(
     x = operand(image)
     corners = operand(boxes, None, dtypes.float32)
     rows = operand(box_indices)
-    if method not in ("bilinear", "nearest"):
-        raise invalid(
-            "crop_and_resize", f"`method` must be 'bilinear' or 'nearest'; got {method!r}"
-        )
+    require(
+        method in ("bilinear", "nearest"),
+        "crop_and_resize",
+        f"`method` must be 'bilinear' or 'nearest'; got {method!r}",
+    )
     size = static("crop_and_resize", crop_size)
-    if not isinstance(size, tuple) or len(size) != 2 or any(not is_open(n) and n < 1 for n in size):
-        raise invalid("crop_and_resize", f"`crop_size` must be two positive numbers; got {size}")
+    require(
+        isinstance(size, tuple) and len(size) == 2 and all(is_open(n) or n >= 1 for n in size),
+        "crop_and_resize",
+        f"`crop_size` must be two positive numbers; got {size}",
+    )
     return crops(tf.cast(x, dtypes.float32), corners, rows, size, method, extrapolation_value)
 
 
@@ -198,8 +227,7 @@ def _suppress(
     if not 0.0 <= overlap <= 1.0:
         rule = f"`iou_threshold` must be within [0, 1]; got {float(overlap):g}"
         raise invalid("non_max_suppression", rule)
-    if most < 0:
-        raise invalid("non_max_suppression", f"`max_output_size` must not be negative; got {most}")
+    require(most >= 0, "non_max_suppression", f"`max_output_size` must not be negative; got {most}")
     return chosen(by_overlap(boxes), scores, most, overlap, threshold)
 
 
@@ -207,14 +235,21 @@ def _infer_suppress(
     boxes: ShapeDtype, scores: ShapeDtype, overlap: ShapeDtype, threshold: ShapeDtype, most: int
 ) -> ShapeDtype:
     bad = boxes.shape is not None and (len(boxes.shape) != 2 or boxes.shape[1] not in (None, 4))
-    if bad or (
-        boxes.shape is not None and scores.shape is not None
-        and (len(scores.shape) != 1 or (None not in (boxes.shape[0], scores.shape[0])
-             and boxes.shape[0] != scores.shape[0]))
-    ):  # fmt: skip
-        raise invalid(
-            "non_max_suppression", "boxes [n, 4] and as many scores are needed", boxes, scores
-        )
+    require(
+        not bad
+        and (
+            boxes.shape is None
+            or scores.shape is None
+            or (
+                len(scores.shape) == 1
+                and (None in (boxes.shape[0], scores.shape[0]) or boxes.shape[0] == scores.shape[0])
+            )
+        ),
+        "non_max_suppression",
+        "boxes [n, 4] and as many scores are needed",
+        boxes,
+        scores,
+    )
     return ShapeDtype((None,), dtypes.int32)
 
 

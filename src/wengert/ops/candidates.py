@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import Tensor, TensorLike
 from wengert.ops import philox
@@ -79,8 +79,7 @@ DRAW = Op(
 def _positive(name: str, what: str, value: int) -> int:
     """A number of classes; TensorFlow cuts fractions off."""
     number = int(value) if type(value) is float else fixed(name, what, value)
-    if not isinstance(number, int):
-        raise invalid_dtype(name, f"`{what}` must be one whole number", value)
+    require_dtype(isinstance(number, int), name, f"`{what}` must be one whole number", value)
     return at_least(name, f"`{what}`", number, 1)
 
 

@@ -12,7 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.errors import UnimplementedError, invalid, require, require_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
@@ -187,8 +187,12 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
             return tf.complex(saturate_cast(tf.real(x), part), saturate_cast(tf.imag(x), part))
         x, own = tf.real(x), own.real_dtype
     target = wanted.real_dtype
-    if not own.is_numeric or not target.is_numeric:
-        raise invalid_dtype("saturate_cast", f"numbers were expected, for {wanted.name} too", x)
+    require_dtype(
+        own.is_numeric and target.is_numeric,
+        "saturate_cast",
+        f"numbers were expected, for {wanted.name} too",
+        x,
+    )
     return cast(tf.clip_by_value(x, *_bounds(own, target)), wanted)
 
 
@@ -199,13 +203,13 @@ def _bitcast_shape(x: ShapeDtype, dtype: DType) -> shapes.Shape:
         return x.shape
     if old > new:
         return (*x.shape, old // new)
-    if not x.shape or x.shape[-1] not in (None, new // old):
-        raise invalid(
-            "bitcast",
-            f"the last size must be {new // old} to make {dtype.name} of {x.dtype.name}",
-            x,
-            help="Reshape the tensor first.",
-        )
+    require(
+        x.shape and x.shape[-1] in (None, new // old),
+        "bitcast",
+        lambda: f"the last size must be {new // old} to make {dtype.name} of {x.dtype.name}",
+        x,
+        help="Reshape the tensor first.",
+    )
     return x.shape[:-1]
 
 
@@ -253,18 +257,19 @@ BITCAST = Op(
 def bitcast(input: TensorLike, type: str | DType, name: str | None = None) -> Tensor:
     """The same bits read as another number type; the last axis splits or joins elements."""
     wanted = dtypes.as_dtype(type)
-    if not wanted.is_numeric:
-        raise invalid_dtype("bitcast", f"the new type must hold numbers; got {wanted.name}")
+    require_dtype(
+        wanted.is_numeric, "bitcast", f"the new type must hold numbers; got {wanted.name}"
+    )
     return apply(BITCAST, operand(input), dtype=wanted)
 
 
 def _infer_ensure(x: ShapeDtype, shape: shapes.Shape) -> ShapeDtype:
-    if not shapes.compatible(x.shape, shape):
-        raise invalid(
-            "ensure_shape",
-            f"the shape {shapes.TensorShape(x.shape)} is not {shapes.TensorShape(shape)}",
-            x,
-        )
+    require(
+        shapes.compatible(x.shape, shape),
+        "ensure_shape",
+        lambda: f"the shape {shapes.TensorShape(x.shape)} is not {shapes.TensorShape(shape)}",
+        x,
+    )
     return ShapeDtype(shapes.merge(x.shape, shape), x.dtype)
 
 

@@ -12,7 +12,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import InvalidTypeError, at_site, describe, invalid
+from wengert.core.errors import InvalidTypeError, at_site, describe, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Tensor, Value
 from wengert.core.types import DTypeLike, TensorLike
@@ -33,12 +33,12 @@ def convert_image_dtype(
     x = operand(image)
     wanted, own = as_dtype(dtype), x.dtype
     for kind in (wanted, own):
-        if not (kind.is_floating or kind.is_integer):
-            raise invalid(
-                "convert_image_dtype",
-                f"a floating or integer dtype is needed; got {kind.name}",
-                kind=ImageTypeError,
-            )
+        require(
+            kind.is_floating or kind.is_integer,
+            "convert_image_dtype",
+            f"a floating or integer dtype is needed; got {kind.name}",
+            kind=ImageTypeError,
+        )
     if own is wanted:
         return x
     if own.is_integer and wanted.is_integer:
@@ -66,8 +66,12 @@ def as_floats(image: Value) -> Value:
 
 
 def _channels(name: str, x: Value, count: int) -> None:
-    if not x._array.ndim or known_unequal(x._array.shape[-1], count):
-        raise invalid(name, f"the last axis must hold {count} channels", x)
+    require(
+        x._array.ndim and not known_unequal(x._array.shape[-1], count),
+        name,
+        f"the last axis must hold {count} channels",
+        x,
+    )
 
 
 def _mixed(name: str, images: TensorLike, matrix: list[list[float]]) -> Tensor:
@@ -135,8 +139,13 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Value:
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """The one channel of an image three times."""
     x = operand(images)
-    if not x._array.ndim or known_unequal(x._array.shape[-1], 1):
-        raise wrong("grayscale_to_rgb", f"the last axis must have size 1; got {describe(x)}")
+    require(
+        x._array.ndim and not known_unequal(x._array.shape[-1], 1),
+        "grayscale_to_rgb",
+        "the last axis must have size 1",
+        x,
+        kind=ValueError,
+    )
     # The reshape fails where the size turns out to be another.
     return tf.broadcast_to(tf.reshape(x, (*x._array.shape[:-1], 1)), (*x._array.shape[:-1], 3))
 
@@ -145,8 +154,9 @@ def _parts(name: str, images: TensorLike) -> tuple[list[Tensor], DType]:
     """The channels, in single precision at least, and the dtype that they had."""
     x = operand(images, None, dtypes.float32)
     _channels(name, x, 3)
-    if not x.dtype.is_floating:
-        raise invalid(name, "images must be floating", x, help="Use convert_image_dtype.")
+    require(
+        x.dtype.is_floating, name, "images must be floating", x, help="Use convert_image_dtype."
+    )
     wide = tf.cast(x, dtypes.float32) if x.dtype.size == 2 else x
     return tf.unstack(wide, 3, axis=-1), x.dtype
 
@@ -196,8 +206,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Value:
     """Scales the distance of each pixel from its channel's mean."""
     x = operand(images)
     rank = x._array.ndim
-    if rank < 3:
-        raise invalid("adjust_contrast", "images have rank 3 or more", x)
+    require(not rank < 3, "adjust_contrast", "images have rank 3 or more", x)
     floats = as_floats(x)
     mean = tf.reduce_mean(floats, axis=[rank - 3, rank - 2], keepdims=True)
     factor = tf.cast(operand(contrast_factor, None, floats.dtype), floats.dtype)
@@ -207,8 +216,12 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Value:
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Value:
     """`gain * image ** gamma`."""
     x = operand(image)
-    if not isinstance(gamma, Value) and static_float("adjust_gamma", gamma, "gamma") < 0:
-        raise wrong("adjust_gamma", f"`gamma` must not be negative; got {gamma}")
+    require(
+        isinstance(gamma, Value) or not static_float("adjust_gamma", gamma, "gamma") < 0,
+        "adjust_gamma",
+        f"`gamma` must not be negative; got {gamma}",
+        kind=ValueError,
+    )
     floats = as_floats(x)
     exponent = operand(gamma, None, floats.dtype)
     return restored(tf.pow(floats, exponent) * operand(gain, None, floats.dtype), x.dtype)
@@ -227,8 +240,12 @@ def _in_hsv(name: str, image: TensorLike, change: Any) -> Value:
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Value:
     """Turns the hue by `delta`, where 1 is a full turn."""
     turns = 0.0 if isinstance(delta, Value) else static_float("adjust_hue", delta, "delta")
-    if not -1 <= turns <= 1:
-        raise wrong("adjust_hue", f"`delta` must be within [-1, 1]; got {delta}")
+    require(
+        -1 <= turns <= 1,
+        "adjust_hue",
+        f"`delta` must be within [-1, 1]; got {delta}",
+        kind=ValueError,
+    )
 
     def turn(h: Tensor, s: Tensor) -> tuple[Tensor, Tensor]:
         return tf.floormod(h + tf.cast(operand(delta, None, h.dtype), h.dtype), 1.0), s

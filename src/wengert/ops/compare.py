@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike
@@ -129,8 +129,13 @@ def greater_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 def _infer_near(x: ShapeDtype, y: ShapeDtype, tolerance: float) -> ShapeDtype:
-    if not shapes.compatible(x.shape, y.shape):
-        raise invalid("approximate_equal", "both tensors must have the same shape", x, y)
+    require(
+        shapes.compatible(x.shape, y.shape),
+        "approximate_equal",
+        "both tensors must have the same shape",
+        x,
+        y,
+    )
     return ShapeDtype(shapes.merge(x.shape, y.shape), dtypes.bool_)
 
 

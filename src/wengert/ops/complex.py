@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1
 from wengert.core.convert import operand, operands
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid_dtype
+from wengert.core.errors import require_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import Tensor, TensorLike, Value
@@ -66,8 +66,13 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
         dtypes.float32: dtypes.complex64,
         dtypes.float64: dtypes.complex128,
     }
-    if x.dtype is not y.dtype or x.dtype not in kinds:
-        raise invalid_dtype("complex", "`real` and `imag` must both be float32 or float64", x, y)
+    require_dtype(
+        x.dtype is y.dtype and x.dtype in kinds,
+        "complex",
+        "`real` and `imag` must both be float32 or float64",
+        x,
+        y,
+    )
     return apply(COMPLEX, x, y, dtype=kinds[x.dtype])
 
 
@@ -79,8 +84,7 @@ def real(input: TensorLike, name: str | None = None) -> Value:
     x = operand(input)
     if x.dtype.is_complex:
         return apply1(REAL, x)
-    if not x.dtype.is_numeric:
-        raise invalid_dtype("real", "numbers were expected", x)
+    require_dtype(x.dtype.is_numeric, "real", "numbers were expected", x)
     return x
 
 
@@ -108,8 +112,7 @@ def conj(x: Any, name: str | None = None) -> Any:
     x = operand(x)
     if x.dtype.is_complex:
         return apply1(CONJ, x)
-    if not x.dtype.is_numeric:
-        raise invalid_dtype("conj", "numbers were expected", x)
+    require_dtype(x.dtype.is_numeric, "conj", "numbers were expected", x)
     return x
 
 
@@ -126,6 +129,5 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     x = operand(input)
     if x.dtype.is_complex:
         return apply1(ANGLE, x)
-    if not x.dtype.is_floating:
-        raise invalid_dtype("angle", "floats or complex numbers were expected", x)
+    require_dtype(x.dtype.is_floating, "angle", "floats or complex numbers were expected", x)
     return tf.where(x < 0, operand(np.pi, None, x.dtype), 0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.ops import sliding as geometry
@@ -31,8 +31,13 @@ def _infer_conv(
 ) -> ShapeDtype:
     spatial = len(strides)
     for y, what in ((x, "input"), (w, "filters")):
-        if y.shape is not None and len(y.shape) != spatial + 2:
-            raise invalid("conv", f"`{what}` must have rank {spatial + 2}", x, w)
+        require(
+            y.shape is None or len(y.shape) == spatial + 2,
+            "conv",
+            f"`{what}` must have rank {spatial + 2}",
+            x,
+            w,
+        )
     if x.shape is None:
         return ShapeDtype((None,) * (spatial + 2), x.dtype)
     batch, channels, sizes = geometry.split(x.shape, first)
@@ -40,18 +45,25 @@ def _infer_conv(
         return ShapeDtype(geometry.join(batch, None, (None,) * spatial, first), x.dtype)
     inner, outer = w.shape[-2:]
     if channels is not None and inner is not None:
-        if inner == 0 or channels % inner:
-            raise invalid(
-                "conv", "the input channels must be a multiple of the filter's", x, w,
-                help=f"The filter takes {inner} channels, the input has {channels}.",
-            )  # fmt: skip
-        if outer is not None and channels and outer % (channels // inner):
-            raise invalid(
-                "conv",
+        require(
+            inner != 0 and not (channels % inner),
+            "conv",
+            "the input channels must be a multiple of the filter's",
+            x,
+            w,
+            help=f"The filter takes {inner} channels, the input has {channels}.",
+        )
+        require(
+            outer is None or not channels or not (outer % (channels // inner)),
+            "conv",
+            lambda: (
                 f"the input has {channels} channels and the filter takes {inner}, which makes "
-                f"{channels // inner} groups, and its {outer} outputs do not divide by that",
-                x, w, help="Check the filter's shape: [..., in, out].",
-            )  # fmt: skip
+                f"{channels // inner} groups, and its {outer} outputs do not divide by that"
+            ),
+            x,
+            w,
+            help="Check the filter's shape: [..., in, out].",
+        )
     reach = [
         None if k is None else (k - 1) * d + 1
         for k, d in zip(w.shape[:spatial], dilations, strict=True)
@@ -75,14 +87,14 @@ def _infer_input(g: ShapeDtype, w: ShapeDtype, shape: tuple[int, ...], **at: Any
         fits = len(g.shape) == len(want.shape) and all(
             a is None or b is None or a == b for a, b in zip(g.shape, want.shape, strict=True)
         )
-        if not fits:
-            raise invalid(
-                "conv_transpose",
-                f"an output of shape {list(shape)} does not come from this input and filter",
-                g,
-                w,
-                help=f"The input would have to be {list(want.shape)}.",
-            )
+        require(
+            fits,
+            "conv_transpose",
+            f"an output of shape {list(shape)} does not come from this input and filter",
+            g,
+            w,
+            help=f"The input would have to be {list(want.shape)}.",
+        )
     return ShapeDtype(tuple(shape), g.dtype)
 
 

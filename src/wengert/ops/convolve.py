@@ -12,7 +12,7 @@ from typing import Any
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
@@ -34,11 +34,14 @@ def _convolve(name: str, x: Value, w: Tensor, at: Windows) -> Tensor:
     """Applies `CONV`, taking any further leading axes of `x` as one batch."""
     spatial = len(at.strides)
     x = _ranked(x, spatial + 2)
-    if x.ndim < spatial + 2 or w.ndim != spatial + 2:
-        raise invalid(
-            name, f"`input` must have rank {spatial + 2} or more, `filters` rank {spatial + 2}",
-            x, w, help="An image is [batch, height, width, channels]; add an axis with tf.newaxis.",
-        )  # fmt: skip
+    require(
+        x.ndim >= spatial + 2 and w.ndim == spatial + 2,
+        name,
+        f"`input` must have rank {spatial + 2} or more, `filters` rank {spatial + 2}",
+        x,
+        w,
+        help="An image is [batch, height, width, channels]; add an axis with tf.newaxis.",
+    )
     lead = x._array.shape[: x.ndim - spatial - 1]
     if len(lead) == 1:
         return apply(CONV, x, w, **at._asdict())
@@ -86,8 +89,7 @@ def conv3d(
 
 
 def _spatial(name: str, w: Tensor) -> int:
-    if w.ndim not in (3, 4, 5):
-        raise invalid(name, "`filters` must have rank 3, 4 or 5", w)
+    require(w.ndim in (3, 4, 5), name, "`filters` must have rank 3, 4 or 5", w)
     return w.ndim - 2
 
 
@@ -120,19 +122,30 @@ def _transposed(
     x, w = _pair(input, filters)
     spatial = _spatial(name, w) if spatial is None else spatial
     at = windows(name, strides, padding, dilations, data_format, spatial)
-    if x.ndim != spatial + 2 or w.ndim != spatial + 2:
-        raise invalid(name, f"`input` and `filters` must have rank {spatial + 2}", x, w)
+    require(
+        x.ndim == spatial + 2 and w.ndim == spatial + 2,
+        name,
+        f"`input` and `filters` must have rank {spatial + 2}",
+        x,
+        w,
+    )
     batch, channels, _ = geometry.split(x._array.shape, at.first)
-    if known_unequal(channels, w._array.shape[-1]):
-        raise invalid(
-            name, "the filter's last axis must equal the input channels", x, w,
-            help="Filters of transposed convolutions are [*window, out, in].",
-        )  # fmt: skip
+    require(
+        not known_unequal(channels, w._array.shape[-1]),
+        name,
+        "the filter's last axis must equal the input channels",
+        x,
+        w,
+        help="Filters of transposed convolutions are [*window, out, in].",
+    )
     shape = static_tuple(name, output_shape)
     if len(shape) == spatial:
         shape = geometry.join(batch, w._array.shape[-2], shape, at.first)
-    if len(shape) != spatial + 2:
-        raise invalid(name, f"`output_shape` must have {spatial + 2} sizes; got {list(shape)}")
+    require(
+        len(shape) == spatial + 2,
+        name,
+        f"`output_shape` must have {spatial + 2} sizes; got {list(shape)}",
+    )
     return apply(CONV_INPUT, x, w, shape=shape, **at._asdict())
 
 
@@ -205,11 +218,14 @@ def depthwise_conv2d(
     x = _ranked(x, 4)
     at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
     fits = x.ndim >= 4 and w.ndim == 4
-    if not fits or known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]):
-        raise invalid(
-            "depthwise_conv2d", "`filter` must be [height, width, channels, multiplier]", x, w,
-            help="Its third size must equal the input channels.",
-        )  # fmt: skip
+    require(
+        fits and not known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]),
+        "depthwise_conv2d",
+        "`filter` must be [height, width, channels, multiplier]",
+        x,
+        w,
+        help="Its third size must equal the input channels.",
+    )
     height, width, channels, multiplier = w._array.shape
     return _convolve(
         "depthwise_conv2d", x, tf.reshape(w, (height, width, 1, channels * multiplier)), at
@@ -224,11 +240,17 @@ def separable_conv2d(
     """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
     y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     w = operand(pointwise_filter, None, y.dtype)
-    if w.ndim != 4 or known_unequal(w._array.shape[:2], (1, 1)):
-        raise invalid("separable_conv2d", "`pointwise_filter` must be [1, 1, channels, outputs]", w)
+    require(
+        w.ndim == 4 and not known_unequal(w._array.shape[:2], (1, 1)),
+        "separable_conv2d",
+        "`pointwise_filter` must be [1, 1, channels, outputs]",
+        w,
+    )
     channels = y._array.shape[1 if data_format == "NCHW" else -1]
-    if known_unequal(w._array.shape[2], channels):
-        raise invalid(
-            "separable_conv2d", f"`pointwise_filter` must take the {channels} depthwise outputs", w
-        )
+    require(
+        not known_unequal(w._array.shape[2], channels),
+        "separable_conv2d",
+        f"`pointwise_filter` must take the {channels} depthwise outputs",
+        w,
+    )
     return conv2d(y, w, 1, "VALID", data_format or "NHWC")

@@ -14,7 +14,14 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import InvalidTypeError, at_site, invalid, invalid_dtype
+from wengert.core.errors import (
+    InvalidTypeError,
+    at_site,
+    invalid,
+    invalid_dtype,
+    require,
+    require_dtype,
+)
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -105,8 +112,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any
 def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
     """A tensor of ones (`True`)."""
     kind = dtypes.as_dtype(dtype)
-    if kind is dtypes.string:
-        raise invalid_dtype("ones", "there is no string 1")
+    require_dtype(kind is not dtypes.string, "ones", "there is no string 1")
     if of_unknown_length(shape):
         return fill(shape, wrap(np.ones((), kind.np)))
     result = sizes("ones", shape)
@@ -158,8 +164,7 @@ def ones_like(
     """Ones in the shape of another tensor, and of its dtype unless one is given."""
     x = operand(input)
     kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
-    if kind is dtypes.string:
-        raise invalid_dtype("ones_like", "there is no string 1", x)
+    require_dtype(kind is not dtypes.string, "ones_like", "there is no string 1", x)
     return apply(ONES_LIKE, x, dtype=kind)
 
 
@@ -169,8 +174,12 @@ def fill(
     """A tensor of shape `dims` that holds one value everywhere."""
     try:
         x = operand(value)
-        if x._array.ndim and known_unequal(x._array.size, 1):
-            raise invalid("fill", "`value` must be a scalar", x)
+        require(
+            not x._array.ndim or not known_unequal(x._array.size, 1),
+            "fill",
+            "`value` must be a scalar",
+            x,
+        )
         shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
         return tf.broadcast_to(tf.reshape(x, ()) if x._array.ndim else x, shape)
     except Exception as error:
@@ -179,8 +188,7 @@ def fill(
 
 def _as_vector(dims: Any) -> Any:
     """A shape whose length a function knows when it runs; a single number counts as a list."""
-    if not dims.dtype.is_integer:
-        raise invalid_dtype("fill", "a shape is made of whole numbers", dims)
+    require_dtype(dims.dtype.is_integer, "fill", "a shape is made of whole numbers", dims)
     return dims if dims.shape.rank == 1 else tf.reshape(dims, (-1,))
 
 
@@ -196,8 +204,9 @@ def eye(
     columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
     rows, columns = sizes("eye", (rows, columns))
     batch = () if batch_shape is None else sizes("eye", batch_shape)
-    if dtypes.as_dtype(dtype) is dtypes.string:
-        raise invalid_dtype("eye", "there is no identity matrix of strings")
+    require_dtype(
+        dtypes.as_dtype(dtype) is not dtypes.string, "eye", "there is no identity matrix of strings"
+    )
     if is_open((rows, columns, *batch)):
         return _open_eye(rows, columns, batch, dtypes.as_dtype(dtype))
     return wrap(made("eye", _eye, rows, columns, batch, dtypes.as_dtype(dtype)), caller())
@@ -225,8 +234,11 @@ def _check_range(first: Any, last: Any, step: Any) -> None:
 
 def _check_count(first: Any, last: Any, step: Any, most: int) -> None:
     """Refuses a range of fractions that never ends, or not before memory does."""
-    if not abs(float(last - first) / float(step)) < most:
-        raise invalid("range", f"from {first} to {last} by {step} there are too many numbers")
+    require(
+        abs(float(last - first) / float(step)) < most,
+        "range",
+        f"from {first} to {last} by {step} there are too many numbers",
+    )
 
 
 def _range_kernel(
@@ -274,8 +286,7 @@ def _not_zero(step: Any) -> Tensor:
 
 def _count(first: int | Dim, last: Any, step: Any) -> Dim | int:
     """How many numbers there are, for whole numbers, forwards or backwards."""
-    if type(step) is int and step == 0:
-        raise invalid("range", "`delta` must not be 0")
+    require(type(step) is not int or step != 0, "range", "`delta` must not be 0")
     return larger(-((first - last) // step), 0)
 
 
@@ -287,8 +298,9 @@ def _traced_range(
         operand(v, None, None if isinstance(v, Value) else wanted) for v in (start, limit, delta)
     ]
     for x in given:
-        if x.dtype not in _RANGE_TYPES:
-            raise invalid("range", "the arguments must be scalar int or float numbers", x)
+        require(
+            x.dtype in _RANGE_TYPES, "range", "the arguments must be scalar int or float numbers", x
+        )
     kind = wanted or max((x.dtype for x in given), key=_RANGE_TYPES.index)
     first, last, step = (x if x.dtype is kind else tf.cast(x, kind) for x in given)
     if kind.is_integer:
@@ -336,8 +348,11 @@ def _scalar(array: np.ndarray, kind: DType) -> Any:
     """One number; fractions stay in their type, so that counting rounds as TensorFlow does."""
     if not kind.is_integer:
         return array.astype(kind.np)[()]
-    if array.dtype.kind not in "iu" and not kind.min <= float(array) <= kind.max:
-        raise invalid("range", f"{float(array)} is not a number of dtype {kind.name}")
+    require(
+        array.dtype.kind in "iu" or kind.min <= float(array) <= kind.max,
+        "range",
+        lambda: f"{float(array)} is not a number of dtype {kind.name}",
+    )
     return array.astype(kind.np).item()
 
 
@@ -345,8 +360,12 @@ def _number(value: TensorLike, wanted: DType | None) -> np.ndarray:
     """One argument of `range` as an array of rank 0."""
     # An adopted dtype may hold fractions that the value's own type has not: 3 as float32.
     x = operand(value, None, None if isinstance(value, Value) else wanted)
-    if x._array.ndim or x.dtype not in _RANGE_TYPES:
-        raise invalid("range", "the arguments must be scalar int or float numbers", x)
+    require(
+        not x._array.ndim and x.dtype in _RANGE_TYPES,
+        "range",
+        "the arguments must be scalar int or float numbers",
+        x,
+    )
     return x._array
 
 
@@ -365,8 +384,12 @@ def linspace(
     if x.dtype.is_integer:
         x, y = tf.cast(x, dtypes.float64), tf.cast(y, dtypes.float64)
     counts = static_tuple("linspace", num, "num")
-    if len(counts) != 1 or negative(counts[0]):
-        raise invalid("linspace", "`num` must be one number, not negative", num)
+    require(
+        len(counts) == 1 and not negative(counts[0]),
+        "linspace",
+        "`num` must be one number, not negative",
+        num,
+    )
     count = at_least("linspace", "`num`", counts[0], 0)
     given = x._array.shape, y._array.shape
     shape = broadcast("linspace", *given)
@@ -404,8 +427,9 @@ def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     kwargs.pop("name", None)
     if kwargs:
         raise at_site(TypeError(f"meshgrid: unknown argument {next(iter(kwargs))!r}."))
-    if indexing not in ("xy", "ij"):
-        raise invalid("meshgrid", f"`indexing` must be 'xy' or 'ij'; got {indexing!r}")
+    require(
+        indexing in ("xy", "ij"), "meshgrid", f"`indexing` must be 'xy' or 'ij'; got {indexing!r}"
+    )
     xs = [operand(x) for x in args]
     places = list(builtins.range(len(xs)))
     if indexing == "xy" and len(xs) > 1:

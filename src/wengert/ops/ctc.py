@@ -16,7 +16,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.errors import UnimplementedError, invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.lowering_checks import fail_if
@@ -137,8 +137,7 @@ def _check(
     blank: int,
 ) -> None:
     frames, _, classes = logits.shape
-    if not 0 <= blank < classes:
-        raise invalid("ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
+    require(0 <= blank < classes, "ctc_loss", f"`blank_index` {blank} is outside [0, {classes})")
     inside = np.arange(labels.shape[1])[None] < label_length[:, None]
     used = labels[inside]
     if used.size and (used.min() < 0 or used.max() >= classes):
@@ -148,8 +147,12 @@ def _check(
         ("label_length", label_length, labels.shape[1]),
         ("logit_length", logit_length, frames),
     ):
-        if lengths.size and (lengths.min() < 0 or lengths.max() > most):
-            raise invalid("ctc_loss", f"`{what}` must lie in [0, {most}]", lengths)
+        require(
+            not lengths.size or (lengths.min() >= 0 and lengths.max() <= most),
+            "ctc_loss",
+            f"`{what}` must lie in [0, {most}]",
+            lengths,
+        )
 
 
 def _wrong(logits: JaxArray, labels: Any, label_length: Any, logit_length: Any) -> JaxArray:
@@ -264,11 +267,21 @@ def _infer_loss(
 ) -> ShapeDtype:
     batch = None if logits.shape is None else logits.shape[1]
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
-        if given.shape is not None and known_unequal(given.shape, (batch,)):
-            raise invalid("ctc_loss", f"`{what}` must have one entry per batch row", given, logits)
+        require(
+            given.shape is None or not known_unequal(given.shape, (batch,)),
+            "ctc_loss",
+            f"`{what}` must have one entry per batch row",
+            given,
+            logits,
+        )
         batch = given.shape[0] if batch is None and given.shape is not None else batch
-    if labels.shape is not None and known_unequal(labels.shape[0], batch):
-        raise invalid("ctc_loss", "`labels` and `logits` must have the same batch", labels, logits)
+    require(
+        labels.shape is None or not known_unequal(labels.shape[0], batch),
+        "ctc_loss",
+        "`labels` and `logits` must have the same batch",
+        labels,
+        logits,
+    )
     return ShapeDtype((batch if labels.shape is None or batch is not None else labels.shape[0],),
                 logits.dtype)  # fmt: skip
 
@@ -313,17 +326,17 @@ def ctc_loss(
     logits, labels = operand(logits), operand(labels)
     if not logits_time_major:
         logits = transpose(logits, (1, 0, 2))
-    if logits.ndim != 3 or labels.ndim != 2 or not logits.dtype.is_floating:
-        raise invalid(
-            "ctc_loss", "`logits` must be floating of rank 3, `labels` dense of rank 2", logits,
-            labels,
-        )  # fmt: skip
-    if not labels.dtype.is_integer:
-        raise invalid_dtype("ctc_loss", "`labels` must be whole numbers", labels)
+    require(
+        logits.ndim == 3 and labels.ndim == 2 and logits.dtype.is_floating,
+        "ctc_loss",
+        "`logits` must be floating of rank 3, `labels` dense of rank 2",
+        logits,
+        labels,
+    )
+    require_dtype(labels.dtype.is_integer, "ctc_loss", "`labels` must be whole numbers", labels)
     lengths = []
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
-        if given is None:
-            raise invalid("ctc_loss", f"`{what}` must be given")
+        require(given is not None, "ctc_loss", f"`{what}` must be given")
         lengths.append(tf.cast(operand(given), dtypes.int32))
     blank = 0 if blank_index is None else static_int("ctc_loss", blank_index, "blank_index")
     blank = _counted("ctc_loss", blank, logits._array.shape[2])
@@ -332,8 +345,11 @@ def ctc_loss(
 
 def _counted(name: str, blank: int, classes: Any) -> Any:
     """The number of the blank class, counted from the end where it is negative."""
-    if type(classes) is not Dim and not -classes <= blank < classes:
-        raise invalid(name, f"`blank_index` {blank} is outside [0, {classes})")
+    require(
+        type(classes) is Dim or -classes <= blank < classes,
+        name,
+        f"`blank_index` {blank} is outside [0, {classes})",
+    )
     return blank + classes if blank < 0 else blank
 
 
@@ -349,8 +365,12 @@ def _decode(
     x: np.ndarray, length: np.ndarray, blank: int, merge: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     frames, batch, _ = x.shape
-    if batch and (length.min() < 0 or length.max() > frames):
-        raise invalid("ctc_greedy_decoder", f"`sequence_length` must lie in [0, {frames}]", length)
+    require(
+        not batch or (length.min() >= 0 and length.max() <= frames),
+        "ctc_greedy_decoder",
+        f"`sequence_length` must lie in [0, {frames}]",
+        length,
+    )
     best = x.argmax(2)
     live = np.arange(frames)[:, None] < length[None]
     before = np.concatenate([np.full((1, batch), -1), best[:-1]])
@@ -371,10 +391,13 @@ def _infer_decode(
 ) -> tuple[ShapeDtype, ...]:
     need_rank("ctc_greedy_decoder", x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
-    if length.shape is not None and known_unequal(length.shape, (batch,)):
-        raise invalid(
-            "ctc_greedy_decoder", "`sequence_length` must have one entry per batch row", length, x
-        )
+    require(
+        length.shape is None or not known_unequal(length.shape, (batch,)),
+        "ctc_greedy_decoder",
+        "`sequence_length` must have one entry per batch row",
+        length,
+        x,
+    )
     whole = dtypes.int64
     return (
         ShapeDtype((None, 2), whole), ShapeDtype((None,), whole), ShapeDtype((2,), whole), ShapeDtype((batch, 1), x.dtype)

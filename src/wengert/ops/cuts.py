@@ -12,7 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
-from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.errors import InvalidIndexError, invalid, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -192,8 +192,12 @@ def strided_slice(
     steps = (
         (1,) * len(starts) if strides is None else static_tuple("strided_slice", strides, "strides")
     )
-    if not len(starts) == len(stops) == len(steps):
-        raise invalid("strided_slice", "`begin`, `end` and `strides` must be equally long", x)
+    require(
+        len(starts) == len(stops) == len(steps),
+        "strided_slice",
+        "`begin`, `end` and `strides` must be equally long",
+        x,
+    )
     begin_mask, end_mask = _mask("begin_mask", begin_mask), _mask("end_mask", end_mask)
     ellipsis_mask, new_axis_mask, shrink_axis_mask = (
         _mask("ellipsis_mask", ellipsis_mask), _mask("new_axis_mask", new_axis_mask),
@@ -207,8 +211,7 @@ def strided_slice(
         elif new_axis_mask & bit:
             index.append(None)
         elif shrink_axis_mask & bit:
-            if step <= 0:
-                raise invalid("strided_slice", "a single index needs a stride of 1", x)
+            require(step > 0, "strided_slice", "a single index needs a stride of 1", x)
             index.append((a,) if type(a) is Dim else a)
         else:
             first, last = None if begin_mask & bit else a, None if end_mask & bit else b

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
 from wengert.core.op import Op, ShapeDtype
@@ -98,16 +98,25 @@ DCT = Op(
 
 
 def _check_dct(name: str, type: int, n: int | None, axis: int, norm: str | None) -> None:
-    if axis != -1:
-        raise at_site(NotImplementedError(f"{name}: `axis` must be -1; got {axis}."))
-    if type not in (1, 2, 3, 4):
-        raise at_site(ValueError(f"{name}: `type` must be 1, 2, 3 or 4; got {type!r}."))
-    if norm not in (None, "ortho"):
-        raise at_site(ValueError(f"{name}: `norm` must be None or 'ortho'; got {norm!r}."))
-    if type == 1 and norm == "ortho":
-        raise at_site(ValueError(f"{name}: `norm` 'ortho' does not exist for type 1."))
-    if n is not None and not is_open(n) and n < 1:
-        raise at_site(ValueError(f"{name}: `n` must be positive; got {n}."))
+    require(axis == -1, name, f"`axis` must be -1; got {axis}", kind=NotImplementedError)
+    require(
+        type in (1, 2, 3, 4), name, f"`type` must be 1, 2, 3 or 4; got {type!r}", kind=ValueError
+    )
+    require(
+        norm in (None, "ortho"),
+        name,
+        f"`norm` must be None or 'ortho'; got {norm!r}",
+        kind=ValueError,
+    )
+    require(
+        type != 1 or norm != "ortho",
+        name,
+        "`norm` 'ortho' does not exist for type 1",
+        kind=ValueError,
+    )
+    require(
+        n is None or is_open(n) or n >= 1, name, f"`n` must be positive; got {n}", kind=ValueError
+    )
 
 
 @with_fallback

@@ -19,7 +19,7 @@ from wengert.core.apply import apply1, apply2
 from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, operand_or_empty, operands
 from wengert.core.dims import Dim
-from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype
+from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype, require_dtype
 from wengert.core.lowering_checks import broadcast_shapes
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
@@ -234,8 +234,12 @@ def of_length(value: Any, *shape: int) -> Any:
 def number_type(name: str, dtype: DTypeLike) -> dtypes.DType:
     """The dtype of a result that counts or tells truth, which text cannot be."""
     kind = dtypes.as_dtype(dtype)
-    if kind is dtypes.string:
-        raise invalid_dtype(name, "the result cannot be of dtype string", help="Use tf.as_string.")
+    require_dtype(
+        kind is not dtypes.string,
+        name,
+        "the result cannot be of dtype string",
+        help="Use tf.as_string.",
+    )
     return kind
 
 
@@ -256,8 +260,7 @@ def static(name: str, value: Any) -> Any:
     if isinstance(value, shapes.TensorShape):
         value = value.as_list()
     if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "iu":
-            raise invalid_dtype(name, "whole numbers were expected", value)
+        require_dtype(value.dtype.kind in "iu", name, "whole numbers were expected", value)
         return _tuples(value.tolist())
     if _is_list(value):
         return tuple(static(name, _whole(v)) for v in value)
@@ -300,8 +303,7 @@ def _whole(value: Any) -> Any:
 
 
 def _symbolic(name: str, value: SymbolicTensor) -> tuple[int, ...] | Dim:
-    if not value.dtype.is_integer:
-        raise invalid_dtype(name, "whole numbers were expected", value)
+    require_dtype(value.dtype.is_integer, name, "whole numbers were expected", value)
     return as_number(value)
 
 

@@ -16,7 +16,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import negative
-from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.errors import UnimplementedError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op import Op, ShapeDtype
@@ -157,8 +157,7 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 def _infer_qr(x: ShapeDtype, full: bool) -> tuple[ShapeDtype, ShapeDtype]:
     if x.shape is None:
         return ShapeDtype(None, x.dtype), ShapeDtype(None, x.dtype)
-    if len(x.shape) < 2:
-        raise invalid("qr", "rank 2 or more was expected", x)
+    require(len(x.shape) >= 2, "qr", "rank 2 or more was expected", x)
     *lead, m, n = x.shape
     least = None if m is None or n is None else min(m, n)
     inner = m if full else least
@@ -189,11 +188,15 @@ def _qr_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     q, r = outs
     gq, gr = g
     m, n = r._array.shape[-2:]
-    if negative(n - m):
-        raise invalid(
-            "qr", "the gradient of a full decomposition of a tall matrix does not exist", q, r,
-            help="Use full_matrices=False.", kind=UnimplementedError,
-        )  # fmt: skip
+    require(
+        not negative(n - m),
+        "qr",
+        "the gradient of a full decomposition of a tall matrix does not exist",
+        q,
+        r,
+        help="Use full_matrices=False.",
+        kind=UnimplementedError,
+    )
     if m == n:
         return _square_qr_grad(q, r, gq, gr)
     u, v = split(r, [m, n - m], -1)

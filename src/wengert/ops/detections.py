@@ -14,7 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import smaller
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import Tensor, TensorLike
@@ -25,8 +25,9 @@ from wengert.ops.sizes import checked
 
 
 def _check_share(name: str, value: np.ndarray, what: str = "iou_threshold") -> None:
-    if not 0.0 <= value <= 1.0:
-        raise invalid(name, f"`{what}` must be within [0, 1]; got {float(value):g}")
+    require(
+        0.0 <= value <= 1.0, name, lambda: f"`{what}` must be within [0, 1]; got {float(value):g}"
+    )
 
 
 def _faded(
@@ -76,8 +77,7 @@ def _need_boxes(name: str, boxes: ShapeDtype, scores: ShapeDtype) -> None:
     fits = (b is None or (len(b) == 2 and b[1] in (None, 4))) and (s is None or len(s) == 1)
     if fits and b is not None and s is not None:
         fits = None in (b[0], s[0]) or b[0] == s[0]
-    if not fits:
-        raise invalid(name, "boxes [n, 4] and as many scores are needed", boxes, scores)
+    require(fits, name, "boxes [n, 4] and as many scores are needed", boxes, scores)
 
 
 def _infer_scored(

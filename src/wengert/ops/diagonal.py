@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.bounded_cache import cached_arrays
 from wengert.core.convert import operand, operands
 from wengert.core.dims import Dim, known_unequal, larger
-from wengert.core.errors import describe, invalid, invalid_dtype
+from wengert.core.errors import describe, invalid_dtype, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
@@ -31,8 +31,7 @@ _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _matrix(name: str, x: ShapeDtype, rank: int = 2) -> None:
-    if x.shape is not None and len(x.shape) < rank:
-        raise invalid(name, f"rank {rank} or more was expected", x)
+    require(x.shape is None or len(x.shape) >= rank, name, f"rank {rank} or more was expected", x)
 
 
 class Layout(NamedTuple):
@@ -77,11 +76,12 @@ def _check_k(name: str, rows: int | None, cols: int | None, lower: int, upper: i
     if rows is None or cols is None:
         return
     for k in (lower, upper):
-        if not -rows < k < cols and not (k == 0 and 0 in (rows, cols)):
-            raise invalid(
-                name, f"diagonal {k} lies outside a matrix of {rows} rows and {cols} columns",
-                help=f"`k` must lie between {1 - rows} and {cols - 1}.",
-            )  # fmt: skip
+        require(
+            -rows < k < cols or (k == 0 and 0 in (rows, cols)),
+            name,
+            f"diagonal {k} lies outside a matrix of {rows} rows and {cols} columns",
+            help=f"`k` must lie between {1 - rows} and {cols - 1}.",
+        )
 
 
 def _infer_diag_part(
@@ -161,13 +161,10 @@ def diag_part(
 
 def _range(name: str, k: TensorLike, align: str) -> tuple[int, int]:
     """`k` as the lowest and highest diagonal."""
-    if align not in _ALIGNS:
-        raise invalid(name, f"`align` must be one of {', '.join(_ALIGNS)}; got {align!r}")
+    require(align in _ALIGNS, name, f"`align` must be one of {', '.join(_ALIGNS)}; got {align!r}")
     ends = static_tuple(name, k, "k")
-    if len(ends) not in (1, 2):
-        raise invalid(name, f"`k` must be one number or two; got {list(ends)}")
-    if ends[0] > ends[-1]:
-        raise invalid(name, f"`k` must not run downwards; got {list(ends)}")
+    require(len(ends) in (1, 2), name, f"`k` must be one number or two; got {list(ends)}")
+    require(ends[0] <= ends[-1], name, f"`k` must not run downwards; got {list(ends)}")
     return ends[0], ends[-1]
 
 
@@ -176,15 +173,17 @@ def _padding(value: Any, x: Tensor) -> bytes | float | int | complex:
         value = value.__array__()
     if isinstance(value, list | tuple | np.ndarray | np.generic):
         value = np.asarray(value)
-        if value.size != 1:
-            raise invalid("diag", f"`padding_value` must be one number; got {value.size}")
+        require(value.size == 1, "diag", f"`padding_value` must be one number; got {value.size}")
         value = value.item()
     if isinstance(value, float) and x.dtype.is_integer:
         rule = f"`padding_value` must be a whole number for {x.dtype.name}; got {value}"
         raise invalid_dtype("diag", rule)
     text = isinstance(value, str | bytes)
-    if not text and not isinstance(value, int | float | complex):
-        raise invalid("diag", f"`padding_value` must be one number; got {describe(value)}")
+    require(
+        text or isinstance(value, int | float | complex),
+        "diag",
+        lambda: f"`padding_value` must be one number; got {describe(value)}",
+    )
     if text != (x.dtype is dtypes.string):
         rule = f"`padding_value` {value!r} must be of dtype {x.dtype.name}"
         raise invalid_dtype("diag", rule, help="Give one of that type.")
@@ -260,8 +259,7 @@ def diag(
     lower, upper = _range("diag", k, align)
     x = operand(diagonal)
     rank = 1 if lower == upper else 2
-    if x._array.ndim < rank:
-        raise invalid("diag", f"`diagonal` must have rank {rank} or more", x)
+    require(x._array.ndim >= rank, "diag", f"`diagonal` must have rank {rank} or more", x)
     rows = static_int("diag", num_rows, "num_rows")
     cols = static_int("diag", num_cols, "num_cols")
     rows, cols = _diag_size(x._array.shape[-1], lower, upper, rows, cols)
@@ -290,17 +288,23 @@ def _diag_size(
 def _check_diag(x: ShapeDtype, lower: int, upper: int, rows: int | None, cols: int | None) -> None:
     """Refuses a size that does not fit the diagonals."""
     longest = None if x.shape is None else x.shape[-1]
-    if lower != upper and x.shape and known_unequal(x.shape[-2], upper - lower + 1):
-        raise invalid("diag", f"`k` asks for {upper - lower + 1} diagonals", x)
+    require(
+        lower == upper or not x.shape or not known_unequal(x.shape[-2], upper - lower + 1),
+        "diag",
+        f"`k` asks for {upper - lower + 1} diagonals",
+        x,
+    )
     if longest is None or rows is None or cols is None:
         return
     least_rows, least_cols = _least_size(longest, lower, upper)
-    if rows < least_rows or cols < least_cols or (rows > least_rows and cols > least_cols):
-        raise invalid(
-            "diag", f"a matrix of {rows} rows and {cols} columns does not fit diagonals "
-            f"{lower} to {upper} of length {longest}", x,
-            help=f"It needs {least_rows} rows or {least_cols} columns, and no fewer.",
-        )  # fmt: skip
+    require(
+        rows >= least_rows and cols >= least_cols and (rows <= least_rows or cols <= least_cols),
+        "diag",
+        f"a matrix of {rows} rows and {cols} columns does not fit diagonals "
+        f"{lower} to {upper} of length {longest}",
+        x,
+        help=f"It needs {least_rows} rows or {least_cols} columns, and no fewer.",
+    )
 
 
 def _infer_set_diag(x: ShapeDtype, d: ShapeDtype, lower: int, upper: int, align: str) -> ShapeDtype:
@@ -309,10 +313,13 @@ def _infer_set_diag(x: ShapeDtype, d: ShapeDtype, lower: int, upper: int, align:
         rows, cols = x.shape[-2:]
         _check_k("set_diag", rows, cols, lower, upper)
         part = _infer_diag_part(x, lower, upper, 0, align)
-        if not shapes.compatible(part.shape, d.shape):
-            raise invalid(
-                "set_diag", f"the diagonal must have shape {shapes.TensorShape(part.shape)}", x, d
-            )
+        require(
+            shapes.compatible(part.shape, d.shape),
+            "set_diag",
+            lambda: f"the diagonal must have shape {shapes.TensorShape(part.shape)}",
+            x,
+            d,
+        )
         if d.shape is not None:
             lead = shapes.merge(x.shape[:-2], d.shape[: len(x.shape) - 2])
             return ShapeDtype((*(lead or ()), rows, cols), x.dtype)
@@ -382,8 +389,12 @@ def _infer_band_part(x: ShapeDtype, lower: int, upper: int) -> ShapeDtype:
     _matrix("band_part", x)
     if x.shape is not None:
         for what, k, d in (("num_lower", lower, x.shape[-2]), ("num_upper", upper, x.shape[-1])):
-            if d is not None and k is not None and k > d:
-                raise invalid("band_part", f"`{what}` {k} exceeds the size {d} of that axis", x)
+            require(
+                d is None or k is None or k <= d,
+                "band_part",
+                f"`{what}` {k} exceeds the size {d} of that axis",
+                x,
+            )
     return x
 
 
@@ -435,8 +446,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank that is zero except where both halves of the index agree."""
     x = operand(diagonal)
-    if not x._array.ndim:
-        raise invalid("tensor_diag", "rank 1 or more was expected", x)
+    require(x._array.ndim, "tensor_diag", "rank 1 or more was expected", x)
     labels = _LETTERS[: x._array.ndim]
     return apply(EINSUM_ONE, x, equation=f"{labels}->{labels}{labels}", sizes=())
 
@@ -447,7 +457,11 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     x = operand(input)
     shape = x._array.shape
     half = len(shape) // 2
-    if len(shape) % 2 or known_unequal(shape[:half], shape[half:]):
-        raise invalid("tensor_diag_part", "the two halves of the shape must be equal", x)
+    require(
+        not (len(shape) % 2) and not known_unequal(shape[:half], shape[half:]),
+        "tensor_diag_part",
+        "the two halves of the shape must be equal",
+        x,
+    )
     labels = _LETTERS[:half]
     return apply(EINSUM_ONE, x, equation=f"{labels}{labels}->{labels}", sizes=())

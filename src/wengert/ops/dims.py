@@ -13,7 +13,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import as_value, is_symbol
@@ -230,8 +230,12 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     x = operand(shape_x, None, kind)
     y = operand(shape_y, None, x.dtype)
     for given in (x, y):
-        if rank_of(given) not in (1, None):
-            raise invalid("broadcast_dynamic_shape", "a shape is a vector of sizes", given)
+        require(
+            rank_of(given) in (1, None),
+            "broadcast_dynamic_shape",
+            "a shape is a vector of sizes",
+            given,
+        )
     if is_symbolic(x) or is_symbolic(y):
         sizes = _broadcast_sizes(static_tuple("shape", x), static_tuple("shape", y))
         return tf.stack([operand(d, None, x.dtype) for d in sizes]) if sizes else x

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.dims import negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.lazy_modules import jnp, lax, special
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
@@ -227,12 +227,12 @@ def standard_truncated(
 def _integers_kernel(
     state: np.ndarray, low: np.ndarray, high: np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    if np.any(low >= high):
-        raise invalid(
-            "uniform",
-            f"`minval` must be less than `maxval`; got {low.flat[0]} and {high.flat[0]}",
-            help="The interval [minval, maxval) must not be empty.",
-        )
+    require(
+        not np.any(low >= high),
+        "uniform",
+        lambda: f"`minval` must be less than `maxval`; got {low.flat[0]} and {high.flat[0]}",
+        help="The interval [minval, maxval) must not be empty.",
+    )
     low64, high64 = low.astype(np.uint64), high.astype(np.uint64)
     result = bits(state, _size(shape), True).reshape(shape) % (high64 - low64)
     return np.broadcast_to(result + low64, shape).astype(low.dtype)
@@ -326,14 +326,14 @@ def _infer_categorical(
 ) -> ShapeDtype:
     if logits.shape is None:
         return ShapeDtype((None, num_samples), dtype)
-    if len(logits.shape) != 2 or logits.shape[1] == 0 or negative(num_samples):
-        raise invalid(
-            "categorical",
-            f"`logits` must be a matrix with at least one class, `num_samples` ({num_samples}) "
-            "not negative",
-            logits,
-            help="Each row of `logits` is one distribution.",
-        )
+    require(
+        len(logits.shape) == 2 and logits.shape[1] != 0 and not negative(num_samples),
+        "categorical",
+        f"`logits` must be a matrix with at least one class, `num_samples` ({num_samples}) "
+        "not negative",
+        logits,
+        help="Each row of `logits` is one distribution.",
+    )
     return ShapeDtype((logits.shape[0], num_samples), dtype)
 
 

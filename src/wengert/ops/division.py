@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op_facts import Hazards
@@ -24,11 +24,14 @@ def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
     """Whether these are integers; refuses a divisor of 0 if so."""
     if x.dtype.kind not in "iu":
         return False
-    if not y.all():
-        raise invalid(
-            name, "integer division by zero", x, y,
-            help="Replace the zeros with tf.where, or divide floats.",
-        )  # fmt: skip
+    require(
+        y.all(),
+        name,
+        "integer division by zero",
+        x,
+        y,
+        help="Replace the zeros with tf.where, or divide floats.",
+    )
     return True
 
 

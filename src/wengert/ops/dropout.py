@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.tensor import Tensor, Value
 from wengert.core.types import ShapeLike, TensorLike
@@ -21,8 +21,12 @@ def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
     if noise_shape is None:
         return own
     given = static(name, noise_shape)
-    if not isinstance(given, tuple) or any(not isinstance(n, int | Dim | None) for n in given):
-        raise invalid(name, "`noise_shape` must be a list of sizes", noise_shape)
+    require(
+        isinstance(given, tuple) and all(isinstance(n, int | Dim | None) for n in given),
+        name,
+        "`noise_shape` must be a list of sizes",
+        noise_shape,
+    )
     if len(given) == len(own):
         given = tuple([d if n is None else n for n, d in zip(given, own, strict=True)])
     if len(given) != len(own) or any(
@@ -41,17 +45,17 @@ def _dropped(
     draw: Callable[[Any, Any], Any],
 ) -> Any:
     x = operand(x)
-    if not x.dtype.is_floating:
-        raise invalid_dtype(name, "`x` must be floating, as it is scaled", x, help="Use tf.cast.")
+    require_dtype(
+        x.dtype.is_floating, name, "`x` must be floating, as it is scaled", x, help="Use tf.cast."
+    )
     if isinstance(rate, Value):
-        if rate.dtype is not x.dtype:
-            raise invalid_dtype(name, "`rate` must have the dtype of `x`", rate, x)
+        require_dtype(rate.dtype is x.dtype, name, "`rate` must have the dtype of `x`", rate, x)
         scaled = x / (1.0 - rate)
     else:
-        if not isinstance(rate, int | float):
-            raise at_site(ValueError(f"{name}: `rate` must be a number; got {describe(rate)}."))
-        if not 0 <= rate < 1:
-            raise invalid(name, f"`rate` must lie in [0, 1); got {rate}")
+        require(
+            isinstance(rate, int | float), name, "`rate` must be a number", rate, kind=ValueError
+        )
+        require(0 <= rate < 1, name, f"`rate` must lie in [0, 1); got {rate}")
         if rate == 0:
             return x
         scaled = x * (1 / (1 - rate))

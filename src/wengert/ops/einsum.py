@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -228,12 +228,13 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Any:
     an arrow the output has the labels that appear once, in alphabetical order. `optimize` is
     "greedy" or "optimal": how the order of more than two tensors is found.
     """
-    if not isinstance(equation, str):
-        raise at_site(
-            TypeError(
-                f"einsum: `equation` must be a text like 'ij,jk->ik'; got {describe(equation)}."
-            )
-        )
+    require(
+        isinstance(equation, str),
+        "einsum",
+        "`equation` must be a text like 'ij,jk->ik'",
+        equation,
+        kind=TypeError,
+    )
     optimize = kwargs.pop("optimize", "greedy")
     kwargs.pop("name", None)
     if kwargs:

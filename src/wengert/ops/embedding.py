@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import IndexedSlices, Tensor, TensorLike
 from wengert.ops import public as tf
@@ -20,12 +20,19 @@ def embedding_lookup(
 
     A list of tables counts as one, cut into consecutive parts. An id outside is an error.
     """
-    if params is None or (isinstance(params, list | tuple) and not params):
-        raise invalid("embedding_lookup", "`params` must be a table or a list of tables")
+    require(
+        params is not None and (not isinstance(params, list | tuple) or params),
+        "embedding_lookup",
+        "`params` must be a table or a list of tables",
+    )
     if isinstance(params, list | tuple):
         params = params[0] if len(params) == 1 else tf.concat(list(params), 0)
-    if isinstance(params, CompositeOperand):
-        raise invalid_dtype("embedding_lookup", "`params` must be a dense table", params)
+    require_dtype(
+        not isinstance(params, CompositeOperand),
+        "embedding_lookup",
+        "`params` must be a dense table",
+        params,
+    )
     ids = operand(ids)
     rows = tf.gather(params, ids)
     if max_norm is None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 
 Sizes = tuple[tuple[str, int], ...]
 
@@ -83,10 +83,11 @@ def label_sizes(
     inputs, _ = cut(equation)
     dims: dict[str, Any] = dict(sizes)
     for labels, shape in zip(inputs, shapes, strict=True):
-        if len(labels) != len(shape):
-            raise invalid(
-                "einsum", f"`{labels}` names {len(labels)} axes of a tensor of rank {len(shape)}"
-            )
+        require(
+            len(labels) == len(shape),
+            "einsum",
+            f"`{labels}` names {len(labels)} axes of a tensor of rank {len(shape)}",
+        )
         for label, d in zip(labels, shape, strict=True):
             known, repeats = dims.get(label), label in DOTS
             if d is None or known == d:
@@ -188,19 +189,28 @@ def explicit(equation: str, ranks: tuple[int, ...]) -> str:
     """The equation with its output written out and every ellipsis as digits."""
     text = equation.replace(" ", "")
     bare = text.replace("...", "")
-    if not _FORM.fullmatch(text) or "." in bare or any(p.count("...") > 1 for p in _parts(text)):
-        raise invalid(
-            "einsum", f"`{equation}` is not an equation",
-            help="Write letters for axes, commas between tensors and one `->`, as in `ij,jk->ik`.",
-        )  # fmt: skip
+    require(
+        _FORM.fullmatch(text)
+        and "." not in bare
+        and all(p.count("...") <= 1 for p in _parts(text)),
+        "einsum",
+        f"`{equation}` is not an equation",
+        help="Write letters for axes, commas between tensors and one `->`, as in `ij,jk->ik`.",
+    )
     inputs, arrow, out = text.partition("->")
     terms = inputs.split(",")
-    if len(terms) != len(ranks):
-        raise invalid("einsum", f"`{equation}` is about {len(terms)} tensors; got {len(ranks)}")
+    require(
+        len(terms) == len(ranks),
+        "einsum",
+        f"`{equation}` is about {len(terms)} tensors; got {len(ranks)}",
+    )
     hidden = [r - len(t.replace("...", "")) for t, r in zip(terms, ranks, strict=True)]
     for t, r, h in zip(terms, ranks, hidden, strict=True):
-        if h < 0 or (h and "..." not in t):
-            raise invalid("einsum", f"`{t}` does not fit a tensor of rank {r} in `{equation}`")
+        require(
+            h >= 0 and (not h or "..." in t),
+            "einsum",
+            f"`{t}` does not fit a tensor of rank {r} in `{equation}`",
+        )
     most = max(hidden)
     if not arrow:
         every = bare.replace(",", "")
@@ -217,15 +227,22 @@ def _parts(text: str) -> list[str]:
 def _check_output(equation: str, bare: str, out: str, most: int) -> None:
     letters = out.replace("...", "")
     unknown = sorted(set(letters) - set(bare.partition("->")[0]))
-    if unknown:
-        raise invalid("einsum", f"the output label `{unknown[0]}` of `{equation}` is in no input")
-    if len(set(letters)) < len(letters):
-        raise invalid("einsum", f"an output label appears more than once in `{equation}`")
-    if most and "..." not in out:
-        raise invalid(
-            "einsum", f"the output of `{equation}` must have an ellipsis, since the inputs do",
-            help="Write `...` after the arrow, or name the axes.",
-        )  # fmt: skip
+    require(
+        not unknown,
+        "einsum",
+        lambda: f"the output label `{unknown[0]}` of `{equation}` is in no input",
+    )
+    require(
+        len(set(letters)) >= len(letters),
+        "einsum",
+        f"an output label appears more than once in `{equation}`",
+    )
+    require(
+        not most or "..." in out,
+        "einsum",
+        f"the output of `{equation}` must have an ellipsis, since the inputs do",
+        help="Write `...` after the arrow, or name the axes.",
+    )
 
 
 @functools.lru_cache(maxsize=1024)

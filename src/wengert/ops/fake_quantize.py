@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -45,8 +45,7 @@ def _rounded(
     name: str, x: Value, low: Tensor, high: Tensor, num_bits: int, narrow_range: bool
 ) -> Tensor:
     bits = static_int(name, num_bits, "num_bits")
-    if not 2 <= bits <= 16:
-        raise invalid(name, f"`num_bits` must be from 2 to 16; got {bits}")
+    require(2 <= bits <= 16, name, f"`num_bits` must be from 2 to 16; got {bits}")
     bottom, top, step = _nudged(low, high, 1.0 if narrow_range else 0.0, 2.0**bits - 1.0)
     kept = tf.clip_by_value(x, apply(IN_PLACE_OF, low, bottom), apply(IN_PLACE_OF, high, top))
     zero = tf.floor(-bottom * (1.0 / step) + 0.5)
@@ -58,16 +57,16 @@ def _rounded(
 
 def _scalars(name: str, *xs: Value) -> None:
     for x in xs:
-        if x._array.ndim:
-            raise invalid(name, "`min` and `max` must be scalars", x)
+        require(not x._array.ndim, name, "`min` and `max` must be scalars", x)
 
 
 def _channels(name: str, x: Value, low: Value, high: Value) -> None:
     rule = "`min` and `max` must be vectors with a number for each channel, the last axis"
     for end in (low, high):
         fits = end._array.ndim == 1 and x._array.ndim
-        if not fits or known_unequal(end._array.shape[0], x._array.shape[-1]):
-            raise invalid(name, rule, x, end)
+        require(
+            fits and not known_unequal(end._array.shape[0], x._array.shape[-1]), name, rule, x, end
+        )
 
 
 def _ends(min: float, max: float) -> tuple[Any, Any]:
@@ -75,8 +74,7 @@ def _ends(min: float, max: float) -> tuple[Any, Any]:
 
 
 def _constant_ends(name: str, min: Any, max: Any) -> tuple[Tensor, Tensor]:
-    if not float(min) < float(max):
-        raise invalid(name, f"`min` must be smaller than `max`; got {min} and {max}")
+    require(float(min) < float(max), name, f"`min` must be smaller than `max`; got {min} and {max}")
     return _ends(float(min), float(max))
 
 

@@ -15,7 +15,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, larger
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -244,15 +244,14 @@ IRFFT = Op(
 
 def _lengths(name: str, given: TensorLike, rank: int) -> tuple[int, ...]:
     result = static(name, given)
-    if (
-        not isinstance(result, tuple)
-        or len(result) != rank
-        or any(type(n) is not Dim and n < 1 for n in result)
-    ):
-        raise invalid(
-            name, f"`fft_length` must be {rank} positive whole numbers; got {given!r}",
-            help=f"Give a list such as {[8] * rank}.",
-        )  # fmt: skip
+    require(
+        isinstance(result, tuple)
+        and len(result) == rank
+        and all(type(n) is Dim or n >= 1 for n in result),
+        name,
+        lambda: f"`fft_length` must be {rank} positive whole numbers; got {given!r}",
+        help=f"Give a list such as {[8] * rank}.",
+    )
     return result
 
 

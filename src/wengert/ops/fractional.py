@@ -20,7 +20,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, smaller
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, ShapeDtype
@@ -164,8 +164,7 @@ def _edges(state: Tensor, size: int | Dim, count: Any, pseudo_random: bool) -> T
 def _count(size: int, ratio: float, name: str) -> int:
     """How many windows an axis has, computed in single precision as TensorFlow does."""
     result = int(np.float32(size) / np.float32(ratio))
-    if result < 1:
-        raise invalid(name, f"a `pooling_ratio` of {ratio} is too large for a size of {size}")
+    require(result >= 1, name, f"a `pooling_ratio` of {ratio} is too large for a size of {size}")
     return result
 
 
@@ -173,10 +172,16 @@ def _ratios(name: str, given: TensorLike) -> list[float]:
     """The factors for height and width."""
     each = list(given) if isinstance(given, list | tuple) else [given]
     results = [static_float(name, ratio, "pooling_ratio") for ratio in each]
-    if len(results) not in (1, 2, 4):
-        raise invalid(name, f"`pooling_ratio` must have 1, 2 or 4 entries; got {results}")
-    if not all(ratio >= 1.0 for ratio in results):
-        raise invalid(name, f"`pooling_ratio` must be 1.0 or more; got {results}")
+    require(
+        len(results) in (1, 2, 4),
+        name,
+        f"`pooling_ratio` must have 1, 2 or 4 entries; got {results}",
+    )
+    require(
+        all(ratio >= 1.0 for ratio in results),
+        name,
+        f"`pooling_ratio` must be 1.0 or more; got {results}",
+    )
     if len(results) == 4 and (results[0], results[3]) != (1.0, 1.0):
         rule = "`pooling_ratio` of the batch and channel axes must be 1.0"
         raise invalid(name, f"{rule}; got {results}")

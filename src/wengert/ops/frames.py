@@ -12,7 +12,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, negative
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, ShapeDtype
@@ -136,15 +136,15 @@ def frame(
     """
     x = operand(signal)
     rank = x._array.ndim
-    if not rank:
-        raise invalid("frame", "a scalar has nothing to cut", x)
+    require(rank, "frame", "a scalar has nothing to cut", x)
     place = shapes.check_axis("frame", static_int("frame", axis), rank)
     length = static_int("frame", frame_length, "frame_length")
     step = static_int("frame", frame_step, "frame_step")
-    if (not is_open(step) and step < 1) or negative(length):
-        raise invalid(
-            "frame", f"`frame_length` {length} must not be negative, `frame_step` {step} positive"
-        )
+    require(
+        (is_open(step) or step >= 1) and not negative(length),
+        "frame",
+        f"`frame_length` {length} must not be negative, `frame_step` {step} positive",
+    )
     length = at_least("frame", "`frame_length`", length, 0)
     step = at_least("frame", "`frame_step`", step, 1)
     x = _move_last(x, place)
@@ -172,14 +172,16 @@ def _padded(x: Value, length: int, step: int, value: TensorLike) -> Value:
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Puts frames (the last two axes) back `frame_step` apart and adds where they overlap."""
     x = operand(signal)
-    if x._array.ndim < 2:
-        raise invalid("overlap_and_add", "frames have rank 2 or more", x)
+    require(x._array.ndim >= 2, "overlap_and_add", "frames have rank 2 or more", x)
     try:
         step = static("overlap_and_add", frame_step)
     except TypeError as error:
         raise at_site(ValueError(str(error))) from None
-    if not isinstance(step, int | Dim) or (isinstance(step, int) and step < 1):
-        raise invalid("overlap_and_add", f"`frame_step` must be a positive number; got {step}")
+    require(
+        isinstance(step, int | Dim) and (not isinstance(step, int) or step >= 1),
+        "overlap_and_add",
+        f"`frame_step` must be a positive number; got {step}",
+    )
     step = at_least("overlap_and_add", "`frame_step`", step, 1)
     return apply(OVERLAP_AND_ADD, x, step=step)
 
@@ -210,8 +212,12 @@ def stft(
     length = static_int("stft", frame_length, "frame_length")
     size = _fft_length("stft", length, fft_length)
     frames = frame(x, length, frame_step, pad_end)
-    if not x.dtype.is_floating:
-        raise at_site(ValueError(f"stft: the signal must be floating; got {x.dtype.name}."))
+    require(
+        x.dtype.is_floating,
+        "stft",
+        f"the signal must be floating; got {x.dtype.name}",
+        kind=ValueError,
+    )
     return tf.rfft(_windowed(frames, window_fn, length), [size])
 
 
@@ -235,16 +241,19 @@ def mfccs_from_log_mel_spectrograms(
     x = operand(log_mel_spectrograms)
     need_rank("mfccs_from_log_mel_spectrograms", x, 1)
     bins = x._array.shape[-1]
-    if bins == 0:
-        raise at_site(ValueError("mfccs_from_log_mel_spectrograms: there are no mel bins."))
+    require(bins != 0, "mfccs_from_log_mel_spectrograms", "there are no mel bins", kind=ValueError)
     if is_open(bins):
         return tf.dct(x, 2) * tf.rsqrt(2.0 * factor(bins, x.dtype))
     return tf.dct(x, 2) * (1.0 / math.sqrt(2.0 * bins))
 
 
 def _mdct_length(length: int) -> int:
-    if known_unequal(length % 4, 0):
-        raise at_site(ValueError(f"mdct: the frame length must be a multiple of 4; got {length}."))
+    require(
+        not known_unequal(length % 4, 0),
+        "mdct",
+        f"the frame length must be a multiple of 4; got {length}",
+        kind=ValueError,
+    )
     return length // 2
 
 

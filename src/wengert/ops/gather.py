@@ -17,7 +17,7 @@ from wengert.core import shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax, sparse
@@ -261,8 +261,11 @@ GATHER_GRAD = Op(
 
 def densify(slices: IndexedSlices) -> Tensor:
     """The whole tensor that row-sparse `slices` stand for; rows named twice are added."""
-    if slices._dense_shape is None:
-        raise invalid("convert_to_tensor", "these IndexedSlices do not know their dense shape")
+    require(
+        slices._dense_shape is not None,
+        "convert_to_tensor",
+        "these IndexedSlices do not know their dense shape",
+    )
     shape = static_tuple("IndexedSlices", slices._dense_shape)
     values, rows = operand(slices.values), operand(slices.indices)
     return apply(GATHER_GRAD, values, rows, shape=shape, axis=0, batch_dims=0)
@@ -316,14 +319,14 @@ def _infer_gather_nd(x: ShapeDtype, i: ShapeDtype, batch_dims: int) -> ShapeDtyp
     if x.shape is None or i.shape is None or i.shape[-1] is None:
         return ShapeDtype(None, x.dtype)
     depth = i.shape[-1]
-    if batch_dims + depth > len(x.shape):
-        raise invalid(
-            "gather_nd",
-            f"index tuples of length {depth} are too long for rank {len(x.shape) - batch_dims}",
-            x,
-            i,
-            help="The last axis of `indices` holds one number per axis.",
-        )
+    require(
+        batch_dims + depth <= len(x.shape),
+        "gather_nd",
+        f"index tuples of length {depth} are too long for rank {len(x.shape) - batch_dims}",
+        x,
+        i,
+        help="The last axis of `indices` holds one number per axis.",
+    )
     lead = _common("gather_nd", x, i, batch_dims)
     return ShapeDtype((*lead, *i.shape[batch_dims:-1], *x.shape[batch_dims + depth :]), x.dtype)
 

@@ -11,7 +11,7 @@ from wengert.core import dtypes, random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, ShapeDtype
@@ -203,11 +203,11 @@ class Generator:
         """Whole numbers over all the bits of their type."""
         full = functions.sizes("Generator.uniform_full_int", shape)
         kind = dtypes.as_dtype(dtype)
-        if kind.name not in ("int32", "int64", "uint32", "uint64"):
-            raise invalid(
-                "uniform_full_int",
-                f"`dtype` must be int32, int64, uint32 or uint64; got {kind.name}",
-            )
+        require(
+            kind.name in ("int32", "int64", "uint32", "uint64"),
+            "uniform_full_int",
+            f"`dtype` must be int32, int64, uint32 or uint64; got {kind.name}",
+        )
         return distributions.random_bits(self._draw(full), full, kind)
 
     def normal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -58,12 +58,19 @@ def extract_glimpse(
     need_rank(which, x, 4, 4)
     need_rank(which, at, 2, 2)
     counts = static_tuple(which, of_length(size, 2), "size")
-    if len(counts) != 2:
-        raise invalid(which, f"`size` must be height and width; got {list(counts)}")
-    if known_unequal(at._array.shape, (x._array.shape[0], 2)):
-        raise invalid(which, "`offsets` must be a pair of numbers for each image", x, at)
-    if noise not in ("uniform", "gaussian", "zero"):
-        raise invalid(which, f"`noise` must be 'uniform', 'gaussian' or 'zero'; got {noise!r}")
+    require(len(counts) == 2, which, f"`size` must be height and width; got {list(counts)}")
+    require(
+        not known_unequal(at._array.shape, (x._array.shape[0], 2)),
+        which,
+        "`offsets` must be a pair of numbers for each image",
+        x,
+        at,
+    )
+    require(
+        noise in ("uniform", "gaussian", "zero"),
+        which,
+        f"`noise` must be 'uniform', 'gaussian' or 'zero'; got {noise!r}",
+    )
     how = bool(centered), bool(normalized)
     (rows, above), (columns, across) = (
         _places(x, k + 1, at[:, k], counts[k], *how) for k in range(2)

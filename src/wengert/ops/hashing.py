@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand_or_empty
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import Tensor, TensorLike
 from wengert.ops.declare import static_int, static_tuple
@@ -239,11 +239,9 @@ STRING_HASH = Op(
 
 def _hashed(name: str, input: Any, num_buckets: TensorLike, key: str | tuple[int, ...]) -> Tensor:
     x = operand_or_empty(input, dtypes.string)
-    if x.dtype is not dtypes.string:
-        raise invalid_dtype(name, "strings are needed", x)
+    require_dtype(x.dtype is dtypes.string, name, "strings are needed", x)
     buckets = static_int(name, num_buckets, "num_buckets")
-    if buckets < 1:
-        raise invalid(name, f"`num_buckets` must be positive; got {buckets}")
+    require(buckets >= 1, name, f"`num_buckets` must be positive; got {buckets}")
     return apply(STRING_HASH, x, buckets=buckets, key=key)
 
 
@@ -264,6 +262,7 @@ def to_hash_bucket_strong(
 ) -> Tensor:
     """A number below `num_buckets` for each string that nobody can foresee without the key."""
     words = static_tuple("to_hash_bucket_strong", key, "key")
-    if len(words) != 2:
-        raise invalid("to_hash_bucket_strong", f"`key` must have two numbers; got {len(words)}")
+    require(
+        len(words) == 2, "to_hash_bucket_strong", f"`key` must have two numbers; got {len(words)}"
+    )
     return _hashed("to_hash_bucket_strong", input, num_buckets, words)

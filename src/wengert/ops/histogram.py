@@ -13,7 +13,7 @@ from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -45,8 +45,11 @@ def _bincount_kernel(
     x = xs[0]
     if any(w.shape != x.shape for w in xs[1:]):
         raise ValueError
-    if x.size and x.min() < 0:
-        raise invalid("bincount", f"the numbers must not be negative; got {x.min()}")
+    require(
+        not x.size or x.min() >= 0,
+        "bincount",
+        lambda: f"the numbers must not be negative; got {x.min()}",
+    )
     w = xs[1] if len(xs) > 1 else None
     size = _length(int(x.max()) if x.size else -1, least, most)
     if rows and x.ndim == 2:
@@ -62,8 +65,12 @@ def _infer_bincount(
 ) -> ShapeDtype:
     size = most if least == most else None
     x = xs[0]
-    if any(not shapes.compatible(x.shape, w.shape) for w in xs[1:]):
-        raise invalid("bincount", "`weights` must have the shape of `arr`", *xs)
+    require(
+        all(shapes.compatible(x.shape, w.shape) for w in xs[1:]),
+        "bincount",
+        "`weights` must have the shape of `arr`",
+        *xs,
+    )
     if not rows:
         return ShapeDtype((size,), dtype)
     if x.shape is None:
@@ -138,22 +145,24 @@ def bincount(
     """
     x = operand(arr)
     x = as_counted(x)
-    if x.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype("bincount", "`arr` must be int32 or int64", x)
-    if axis not in (None, 0, -1):
-        raise invalid("bincount", f"`axis` must be None, 0 or -1; got {axis}")
-    if axis == -1 and x._array.ndim > 2:
-        raise invalid("bincount", "with `axis=-1` a vector or a matrix is wanted", x)
+    require_dtype(
+        x.dtype in (dtypes.int32, dtypes.int64), "bincount", "`arr` must be int32 or int64", x
+    )
+    require(axis in (None, 0, -1), "bincount", f"`axis` must be None, 0 or -1; got {axis}")
+    require(
+        axis != -1 or x._array.ndim <= 2,
+        "bincount",
+        "with `axis=-1` a vector or a matrix is wanted",
+        x,
+    )
     xs = [x]
     if weights is not None:
-        if binary_output:
-            raise invalid("bincount", "`weights` and `binary_output` exclude each other")
+        require(not binary_output, "bincount", "`weights` and `binary_output` exclude each other")
         xs.append(operand(weights))
         dtype = xs[1].dtype
     least = None if minlength is None else static_int("bincount", minlength, "minlength")
     most = None if maxlength is None else static_int("bincount", maxlength, "maxlength")
-    if negative(most):
-        raise invalid("bincount", f"`maxlength` must not be negative; got {most}")
+    require(not negative(most), "bincount", f"`maxlength` must not be negative; got {most}")
     return apply(
         BINCOUNT if least is not None and least == most else BINCOUNT_OPEN,
         *xs,
@@ -198,8 +207,9 @@ def _histogram_args(
 ) -> tuple[Any, Any, int]:
     x = operand(values)
     ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
-    if known_unequal(ends._array.shape, (2,)):
-        raise invalid(name, "`value_range` must be two numbers", ends)
+    require(
+        not known_unequal(ends._array.shape, (2,)), name, "`value_range` must be two numbers", ends
+    )
     return x, ends, at_least(name, "`nbins`", n, 1)
 
 
@@ -220,14 +230,11 @@ def histogram_fixed_width_bins(
 
 def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType) -> np.ndarray:
     low, high = float(ends[0]), float(ends[1])
-    if not low < high:
-        raise invalid(
-            "histogram_fixed_width",
-            f"`value_range` must increase; got [{low:g}, {high:g}]",
-        )
+    require(
+        low < high, "histogram_fixed_width", f"`value_range` must increase; got [{low:g}, {high:g}]"
+    )
     away = (np.maximum(x, ends[0]) - ends[0]).astype(np.float64).ravel()
-    if np.isnan(away).any():
-        raise invalid("histogram_fixed_width", "`values` must not contain NaN")
+    require(not np.isnan(away).any(), "histogram_fixed_width", "`values` must not contain NaN")
     place = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
     return np.bincount(place, minlength=nbins).astype(dtype.np)
 
@@ -292,15 +299,25 @@ def confusion_matrix(
     """
     kind = dtypes.as_dtype(dtype)
     true, result = (_flat(tf.cast(operand(x), dtypes.int64)) for x in (labels, predictions))
-    if known_unequal(true._array.shape, result._array.shape):
-        raise invalid("confusion_matrix", "`labels` and `predictions` must agree", true, result)
+    require(
+        not known_unequal(true._array.shape, result._array.shape),
+        "confusion_matrix",
+        "`labels` and `predictions` must agree",
+        true,
+        result,
+    )
     if num_classes is None:
         n = _class_count(true, result)
     else:
         n = static_int("confusion_matrix", num_classes, "num_classes")
     w = tf.ones_like(true, kind) if weights is None else _flat(tf.cast(operand(weights), kind))
-    if known_unequal(w._array.shape, true._array.shape):
-        raise invalid("confusion_matrix", "`weights` must have the shape of `labels`", w, true)
+    require(
+        not known_unequal(w._array.shape, true._array.shape),
+        "confusion_matrix",
+        "`weights` must have the shape of `labels`",
+        w,
+        true,
+    )
     cells = apply(CELLS, true, result, classes=n)
     return tf.reshape(tf.unsorted_segment_sum(w, cells, n * n), (n, n))
 

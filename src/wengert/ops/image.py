@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import formula, is_open, negative
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import NotFixed
@@ -21,7 +21,7 @@ from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.color import adjust_brightness, adjust_contrast
 from wengert.ops.declare import static_float, static_int, static_tuple
-from wengert.ops.resize import rank_of, wrong
+from wengert.ops.resize import rank_of
 
 
 def _flipped(x: Tensor, axis: int) -> Tensor:
@@ -138,8 +138,11 @@ def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor
 @formula
 def _starts(size: int, have: int) -> int:
     """At how many places a crop can start along an axis."""
-    if not 0 <= size <= have:
-        raise invalid("random_crop", f"a size of {size} does not fit into an axis of size {have}")
+    require(
+        0 <= size <= have,
+        "random_crop",
+        f"a size of {size} does not fit into an axis of size {have}",
+    )
     return have - size + 1
 
 
@@ -147,10 +150,16 @@ def _crop(name: str, value: TensorLike, size: TensorLike, draw: Any) -> Tensor:
     x = operand(value)
     wanted = static_tuple(name, size, "size")
     have = x._array.shape
-    if len(wanted) != len(have) or any(
-        negative(n) or (not is_open((n, d)) and n > d) for n, d in zip(wanted, have, strict=True)
-    ):
-        raise invalid(name, f"`size` {list(wanted)} does not fit into the value", x)
+    require(
+        len(wanted) == len(have)
+        and all(
+            not negative(n) and (is_open((n, d)) or not n > d)
+            for n, d in zip(wanted, have, strict=True)
+        ),
+        name,
+        f"`size` {list(wanted)} does not fit into the value",
+        x,
+    )
     starts = [_starts(n, d) for n, d in zip(wanted, have, strict=True)]
     room = operand(starts, dtypes.int32) if starts else wrap(np.zeros(0, np.int32))
     return tf.slice(x, draw(room), wanted)
@@ -176,18 +185,24 @@ def stateless_random_crop(
 
 def _delta(name: str, max_delta: TensorLike, limit: float | None = None) -> None:
     most = static_float(name, max_delta, "max_delta")
-    if most < 0:
-        raise wrong(name, f"`max_delta` must not be negative; got {most}")
-    if limit is not None and most > limit:
-        raise wrong(name, f"`max_delta` must not exceed {limit}; got {most}")
+    require(not most < 0, name, f"`max_delta` must not be negative; got {most}", kind=ValueError)
+    require(
+        limit is None or not most > limit,
+        name,
+        f"`max_delta` must not exceed {limit}; got {most}",
+        kind=ValueError,
+    )
 
 
 def _range(name: str, lower: TensorLike, upper: TensorLike) -> None:
     least = static_float(name, lower, "lower")
-    if static_float(name, upper, "upper") <= least:
-        raise wrong(name, f"`upper` {upper} must exceed `lower` {lower}")
-    if least < 0:
-        raise wrong(name, f"`lower` must not be negative; got {lower}")
+    require(
+        not static_float(name, upper, "upper") <= least,
+        name,
+        f"`upper` {upper} must exceed `lower` {lower}",
+        kind=ValueError,
+    )
+    require(not least < 0, name, f"`lower` must not be negative; got {lower}", kind=ValueError)
 
 
 def random_brightness(image: TensorLike, max_delta: Any, seed: Any = None) -> Value:

@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal, negative, opened
 from wengert.core.dtypes import DType
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers, fail_if
@@ -47,8 +47,7 @@ def _where_kernel(x: np.ndarray) -> np.ndarray:
 
 
 def _infer_where(x: ShapeDtype) -> ShapeDtype:
-    if x.shape == ():
-        raise invalid("where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
+    require(x.shape != (), "where", "a scalar has no indices", x, help="Use tf.reshape(x, [1]).")
     return ShapeDtype((None, None if x.shape is None else len(x.shape)), dtypes.int64)
 
 
@@ -141,11 +140,9 @@ def boolean_mask(
     x, m = operand(tensor), operand(mask)
     if m.dtype.is_numeric:
         m = tf.cast(m, dtypes.bool_)
-    if not m.dtype.is_bool:
-        raise invalid_dtype("boolean_mask", "`mask` must be boolean", m)
+    require_dtype(m.dtype.is_bool, "boolean_mask", "`mask` must be boolean", m)
     dims, wanted = x._array.shape, m._array.shape
-    if not wanted:
-        raise invalid("boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
+    require(wanted, "boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
     place = 0 if axis is None else static_int("boolean_mask", axis)
     place = place + len(dims) if place < 0 else place
     have = dims[place : place + len(wanted)]
@@ -218,17 +215,20 @@ def one_hot(
     An index outside [0, depth) gives a row of `off_value` alone.
     """
     i = whole_operand(indices)
-    if not i.dtype.is_integer:
-        raise invalid_dtype("one_hot", "`indices` must be whole numbers", i)
+    require_dtype(i.dtype.is_integer, "one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
-    if not isinstance(count, int | Dim) or negative(count):
-        raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
+    require(
+        isinstance(count, int | Dim) and not negative(count),
+        "one_hot",
+        lambda: f"`depth` must be a number from 0 on; got {depth!r}",
+    )
     count = at_least("one_hot", "`depth`", count, 0)
     kind, given = _on_and_off(on_value, off_value, dtype)
     place = -1 if axis is None else static_int("one_hot", axis)
     rank = i._array.ndim
-    if not -1 <= place <= rank:
-        raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i)
+    require(
+        -1 <= place <= rank, "one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i
+    )
     place = rank if place == -1 else place
     if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=place, on=True, off=False, dtype=dtypes.bool_)
@@ -267,12 +267,19 @@ def _on_and_off(
             "one_hot", f"`on_value`, `off_value` and `dtype` must agree; got {names}"
         )
     kind = result.pop() if result else dtypes.float32
-    if kind.kind in "bs" and None in (on_value, off_value):
-        raise invalid_dtype("one_hot", f"{kind.name} needs both `on_value` and `off_value`")
+    require_dtype(
+        kind.kind not in "bs" or None not in (on_value, off_value),
+        "one_hot",
+        f"{kind.name} needs both `on_value` and `off_value`",
+    )
     values = [default if v is None else v for v, default in zip(given, (1, 0), strict=True)]
     for v in values:
-        if not isinstance(v, int) and known_unequal(v._array.size, 1):
-            raise invalid("one_hot", "`on_value` and `off_value` must be scalars", v)
+        require(
+            isinstance(v, int) or not known_unequal(v._array.size, 1),
+            "one_hot",
+            "`on_value` and `off_value` must be scalars",
+            v,
+        )
     return kind, values
 
 
@@ -321,8 +328,12 @@ def sequence_mask(
     A `maxlen` that is a float may have a fraction, which counts as a place.
     """
     x = operand(lengths)
-    if not x.dtype.is_numeric and (x.dtype.kind != "b" or maxlen is None):
-        raise invalid_dtype("sequence_mask", "`lengths` must be numbers", x)
+    require_dtype(
+        x.dtype.is_numeric or (x.dtype.kind == "b" and maxlen is not None),
+        "sequence_mask",
+        "`lengths` must be numbers",
+        x,
+    )
     most = None if maxlen is None else operand(maxlen)
     if x.dtype.kind == "b" or (x.dtype.is_floating and most is not None and most.dtype.is_integer):
         x = tf.cast(x, dtypes.int64)  # compared as whole numbers, like the `maxlen` that was given
@@ -336,21 +347,19 @@ def _places(most: Value) -> int:
     if most.dtype.is_floating:
         most = tf.cast(tf.ceil(most), dtypes.int64)
     limit = static("sequence_mask", most)
-    if not isinstance(limit, int | Dim):
-        raise invalid("sequence_mask", "`maxlen` must be one number", most)
-    if negative(limit):
-        raise invalid("sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
+    require(isinstance(limit, int | Dim), "sequence_mask", "`maxlen` must be one number", most)
+    require(not negative(limit), "sequence_mask", f"`maxlen` must be 0 or more; got {limit}")
     return at_least("sequence_mask", "`maxlen`", limit, 0)
 
 
 def _invert_kernel(x: np.ndarray) -> np.ndarray:
     out = np.empty_like(x)
-    if x.ndim != 1 or not np.array_equal(np.sort(x), np.arange(x.size)):
-        raise invalid(
-            "invert_permutation",
-            f"each number from 0 to {x.size - 1} must occur once",
-            help="The argument is a vector that says where each element goes.",
-        )
+    require(
+        x.ndim == 1 and np.array_equal(np.sort(x), np.arange(x.size)),
+        "invert_permutation",
+        f"each number from 0 to {x.size - 1} must occur once",
+        help="The argument is a vector that says where each element goes.",
+    )
     out[x] = np.arange(x.size, dtype=x.dtype)
     return out
 
@@ -363,8 +372,7 @@ def _lower_invert(x: JaxArray) -> JaxArray:
 
 
 def _infer_invert(x: ShapeDtype) -> ShapeDtype:
-    if x.shape is not None and len(x.shape) != 1:
-        raise invalid("invert_permutation", "a vector was expected", x)
+    require(x.shape is None or len(x.shape) == 1, "invert_permutation", "a vector was expected", x)
     return x
 
 
@@ -382,18 +390,17 @@ INVERT_PERMUTATION = Op(
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes `x`; anything but a permutation is an error."""
     x = whole_operand(x)
-    if not x.dtype.is_integer:
-        raise invalid_dtype("invert_permutation", "whole numbers were expected", x)
+    require_dtype(x.dtype.is_integer, "invert_permutation", "whole numbers were expected", x)
     return apply(INVERT_PERMUTATION, x)
 
 
 def _unravel_kernel(i: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
-    if i.size and (i.max() >= int(np.prod(dims)) or i.min() < 0):
-        raise invalid(
-            "unravel_index",
-            f"an index is outside [0, {int(np.prod(dims))})",
-            kind=InvalidIndexError,
-        )
+    require(
+        not i.size or (i.max() < int(np.prod(dims)) and i.min() >= 0),
+        "unravel_index",
+        lambda: f"an index is outside [0, {int(np.prod(dims))})",
+        kind=InvalidIndexError,
+    )
     return np.stack(np.unravel_index(i, dims)).astype(i.dtype)
 
 
@@ -423,8 +430,10 @@ def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
     i = whole_numbers("unravel_index", whole_operand(indices))
     sizes = static_tuple("unravel_index", dims, "dims")
-    if i._array.ndim > 1:
-        raise invalid("unravel_index", "`indices` must be a scalar or a vector", i)
-    if any(type(d) is int and d < 1 for d in sizes):
-        raise invalid("unravel_index", f"`dims` must be a vector of sizes; got {dims!r}")
+    require(i._array.ndim <= 1, "unravel_index", "`indices` must be a scalar or a vector", i)
+    require(
+        all(type(d) is not int or d >= 1 for d in sizes),
+        "unravel_index",
+        lambda: f"`dims` must be a vector of sizes; got {dims!r}",
+    )
     return apply(UNRAVEL_INDEX, i, dims=sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core import dtypes
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.ops.cast import cast
 from wengert.ops.create import constant, ones, zeros
 from wengert.ops.random import normal, uniform
@@ -64,10 +64,12 @@ class constant_initializer(Initializer):
 
     def __call__(self, shape: Any, dtype: Any = None, **kwargs: Any) -> Any:
         _extent(shape, kwargs)
-        if kwargs and not self._in_parts:
-            raise at_site(
-                ValueError("constant_initializer: a part needs `support_partition=True`.")
-            )
+        require(
+            not kwargs or self._in_parts,
+            "constant_initializer",
+            "a part needs `support_partition=True`",
+            kind=ValueError,
+        )
         return constant(self.value, dtype, shape)
 
 

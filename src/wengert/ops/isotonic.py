@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid_dtype
+from wengert.core.errors import require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
@@ -87,8 +87,7 @@ def isotonic_regression(
     x = operand(inputs)
     if x.dtype.is_integer:
         x = tf.cast(x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
-    if not x.dtype.is_floating:
-        raise invalid_dtype("isotonic_regression", "real numbers are needed", x)
+    require_dtype(x.dtype.is_floating, "isotonic_regression", "real numbers are needed", x)
     rank = x._array.ndim
     if not rank:
         return x, tf.zeros(tf.shape(x), dtypes.int32)

@@ -13,7 +13,7 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -28,8 +28,12 @@ from wengert.ops.declare import of_length, place_of, rank_of, static, static_int
 def _infer_stack(*xs: ShapeDtype, axis: int) -> ShapeDtype:
     shape: Any = xs[0].shape
     for x in xs[1:]:
-        if not shapes.compatible(shape, x.shape):
-            raise invalid("stack", "all tensors must have the same shape", *xs[:4])
+        require(
+            shapes.compatible(shape, x.shape),
+            "stack",
+            "all tensors must have the same shape",
+            *xs[:4],
+        )
         shape = shapes.merge(shape, x.shape)
     if shape is None:
         return ShapeDtype(None, xs[0].dtype)
@@ -99,8 +103,7 @@ def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
 def _tensors(name: str, values: Any) -> list[Value]:
     """The members of a list as tensors of one dtype, that of the first tensor among them."""
     results = list(values)
-    if not results:
-        raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
+    require(results, name, "the list of tensors is empty", help="Give at least one tensor.")
     if {Tensor}.issuperset(map(type, results)):
         return results
     hint = next((v.dtype for v in results if isinstance(v, Value)), None)
@@ -159,16 +162,20 @@ def unstack(
             return list(apply(UNSTACK, x, axis=axis, num=static_int("unstack", num, "num")))
         dims = x._array.shape
         count: Any = dims[axis] if num is None else static_int("unstack", num, "num")
-        if type(count) is Dim:
-            raise invalid(
-                "unstack",
-                f"how many tensors come of it must be known while tracing, and axis {axis} has an "
-                f"unknown size",
-                x,
-                help="Give `num`, or fix the size in `input_signature` or with tf.ensure_shape.",
-            )
-        if known_unequal(count, dims[axis]):
-            raise invalid("unstack", f"axis {axis} has size {dims[axis]}, not `num` {count}", x)
+        require(
+            type(count) is not Dim,
+            "unstack",
+            f"how many tensors come of it must be known while tracing, and axis {axis} has an "
+            f"unknown size",
+            x,
+            help="Give `num`, or fix the size in `input_signature` or with tf.ensure_shape.",
+        )
+        require(
+            not known_unequal(count, dims[axis]),
+            "unstack",
+            lambda: f"axis {axis} has size {dims[axis]}, not `num` {count}",
+            x,
+        )
         return list(apply(UNSTACK, x, axis=axis, num=count))
     except Exception as error:
         return fallback(unstack, error, (value, num, axis))
@@ -187,15 +194,14 @@ def _infer_concat(*xs: ShapeDtype, axis: int) -> ShapeDtype:
             total = None
             continue
         rest = (*x.shape[:axis], None, *x.shape[axis + 1 :])
-        if len(x.shape) != len(shape) or not shapes.compatible(
-            (*shape[:axis], None, *shape[axis + 1 :]), rest
-        ):
-            raise invalid(
-                "concat",
-                f"all sizes but that of axis {axis} must agree",
-                *xs[:4],
-                help="Check the shapes, or use tf.stack for a new axis.",
-            )
+        require(
+            len(x.shape) == len(shape)
+            and shapes.compatible((*shape[:axis], None, *shape[axis + 1 :]), rest),
+            "concat",
+            f"all sizes but that of axis {axis} must agree",
+            *xs[:4],
+            help="Check the shapes, or use tf.stack for a new axis.",
+        )
         size = x.shape[axis]
         total = None if total is None or size is None else total + size
         shape = shapes.merge((*shape[:axis], None, *shape[axis + 1 :]), rest)

@@ -15,7 +15,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -141,8 +141,7 @@ def softmax_cross_entropy_with_logits(
     try:
         labels, logits = _same_kind(labels, logits)
         name = "softmax_cross_entropy_with_logits"
-        if not logits.ndim:
-            raise invalid(name, "`logits` must have at least one axis", logits)
+        require(logits.ndim, name, "`logits` must have at least one axis", logits)
         axis = -1 if axis is None else static(name, axis)
         place = shapes.check_axis(name, axis, logits.ndim)
         if labels._array.shape != logits._array.shape:
@@ -185,8 +184,7 @@ SIGMOID_CROSS_ENTROPY = Op(
 def _same_shape(
     name: str, first: str, x: TensorLike | None, second: str, y: Any
 ) -> tuple[Any, Any]:
-    if x is None or y is None:
-        raise invalid(name, f"both `{first}` and `{second}` must be given")
+    require(x is not None and y is not None, name, f"both `{first}` and `{second}` must be given")
     y = operand(y)
     x = operand(x, None, y.dtype)
     return agree(name, f"`{first}` and `{second}` must have the same shape", x, y), y
@@ -271,8 +269,7 @@ def _batch_size(value: TensorLike) -> Value:
 
     what = "compute_average_loss"
     count = operand(value)
-    if not count.dtype.is_integer:
-        raise invalid_dtype(what, "`global_batch_size` must be a whole number", count)
+    require_dtype(count.dtype.is_integer, what, "`global_batch_size` must be a whole number", count)
     need_rank(what, count, 0, 0)
     assert_non_negative(count, f"{what}: `global_batch_size` must not be negative")
     return count

@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
@@ -30,8 +30,13 @@ def _infer_permute(x: ShapeDtype, order: ShapeDtype, inverse: bool) -> ShapeDtyp
     if x.shape is None or order.shape is None:
         return ShapeDtype(None, x.dtype)
     lead: Any = shapes.broadcast("permute_rows", x.shape[:-2], order.shape[:-1])
-    if inverse and known_unequal(x.shape[-2], order.shape[-1]):
-        raise invalid("lu", "`perm` must have one number for each row", x, order)
+    require(
+        not inverse or not known_unequal(x.shape[-2], order.shape[-1]),
+        "lu",
+        "`perm` must have one number for each row",
+        x,
+        order,
+    )
     return ShapeDtype((*lead, *x.shape[-2:]), x.dtype)
 
 
@@ -49,8 +54,7 @@ def _check_order(order: np.ndarray, rows: int, inverse: bool) -> None:
         rule = f"in `perm`, index {outside[0]} is out of bounds for axis 0 with size {rows}"
         raise invalid("lu", rule)
     once = order.shape[-1] == rows and (np.sort(order, -1) == np.arange(rows)).all()
-    if inverse and not once:
-        raise invalid("lu", f"`perm` must name each row from 0 to {rows - 1} once")
+    require(not inverse or once, "lu", f"`perm` must name each row from 0 to {rows - 1} once")
 
 
 def _lower_permute(x: JaxArray, order: JaxArray, inverse: bool) -> JaxArray:
@@ -187,8 +191,13 @@ def lu_solve(
     right = operand(rhs, None, x.dtype)
     need_rank("lu_solve", x, 2)
     need_rank("lu_solve", right, 2)
-    if known_unequal(x._array.shape[-1], right._array.shape[-2]):
-        raise invalid("lu_solve", "`rhs` must have as many rows as the matrix", x, right)
+    require(
+        not known_unequal(x._array.shape[-1], right._array.shape[-2]),
+        "lu_solve",
+        "`rhs` must have as many rows as the matrix",
+        x,
+        right,
+    )
     lower, upper = _factors(x)
     b = apply(PERMUTE_ROWS, right, _perm("lu_solve", perm), inverse=False)
     return tf.triangular_solve(upper, tf.triangular_solve(lower, b), lower=False)

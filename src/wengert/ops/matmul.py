@@ -15,7 +15,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import broadcast_shapes, is_symbol
@@ -32,18 +32,24 @@ from wengert.ops.declare import HALF, in_float32, rank_of
 def _fits(name: str, x: ShapeDtype, y: ShapeDtype, inner: tuple[int, int]) -> None:
     """Refuses what has no rows and columns, and inner sizes that differ."""
     for z in (x, y):
-        if z.shape is not None and len(z.shape) < 2:
-            raise invalid(
-                name, "both arguments must have rank 2 or more", x, y,
-                help="Use tf.linalg.matvec for a vector, or tf.tensordot.",
-            )  # fmt: skip
+        require(
+            z.shape is None or len(z.shape) >= 2,
+            name,
+            "both arguments must have rank 2 or more",
+            x,
+            y,
+            help="Use tf.linalg.matvec for a vector, or tf.tensordot.",
+        )
     if x.shape is not None and y.shape is not None:
         m, n = x.shape[inner[0]], y.shape[inner[1]]
-        if m is not None and n is not None and m != n:
-            raise invalid(
-                name, "inner dimensions must agree", x, y,
-                help="Transpose one argument or check its shape.",
-            )  # fmt: skip
+        require(
+            m is None or n is None or m == n,
+            name,
+            "inner dimensions must agree",
+            x,
+            y,
+            help="Transpose one argument or check its shape.",
+        )
 
 
 _FLOAT = dtypes.float32.np
@@ -354,8 +360,13 @@ def matvec(
 ) -> Tensor:
     """The product of a matrix and a vector, or of stacks of them whose leading axes broadcast."""
     a, b = operands("matvec", a, b)
-    if a.ndim < 2 or b.ndim < 1:
-        raise invalid("matvec", "a matrix (rank 2 or more) and a vector were expected", a, b)
+    require(
+        a.ndim >= 2 and b.ndim >= 1,
+        "matvec",
+        "a matrix (rank 2 or more) and a vector were expected",
+        a,
+        b,
+    )
     column = tf.reshape(b, (*b._array.shape, 1))
     out = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)
     return tf.reshape(out, out._array.shape[:-1])

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.core.lazy_modules import jax, jax_linalg, jnp, scipy_linalg
 from wengert.core.op import Op
 from wengert.core.types import JaxArray, Tensor, TensorLike
@@ -64,8 +64,12 @@ EXPM = Op(
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of square matrices; NaN if one is not finite."""
     x = operand(input)
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise at_site(ValueError(f"expm: floats were expected; got {x.dtype.name}."))
+    require(
+        x.dtype.is_floating or x.dtype.is_complex,
+        "expm",
+        f"floats were expected; got {x.dtype.name}",
+        kind=ValueError,
+    )
     return apply(EXPM, x)
 
 

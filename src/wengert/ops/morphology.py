@@ -18,7 +18,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.op import Op, ShapeDtype
@@ -81,10 +81,14 @@ def _infer_places(
 ) -> list[ShapeDtype]:
     batch, *sizes, channels = x.shape or (None,) * 4
     *window, depth = w.shape or (None,) * 3
-    if known_unequal(channels, depth):
-        raise invalid("dilation2d", "image and filter must have as many channels", x, w)
-    if 0 in window:
-        raise invalid("dilation2d", "`filters` must not be empty", x, w)
+    require(
+        not known_unequal(channels, depth),
+        "dilation2d",
+        "image and filter must have as many channels",
+        x,
+        w,
+    )
+    require(0 not in window, "dilation2d", "`filters` must not be empty", x, w)
     reach = [k and (k - 1) * d + 1 for k, d in zip(window, dilations, strict=True)]
     counts = outer_sizes("dilation2d", sizes, reach, strides, padding)
     shape = (batch, *counts, depth if channels is None else channels)
@@ -127,8 +131,7 @@ def _arguments(
     if x.ndim != 4 or w.ndim != 3:
         help = "They are [batch, height, width, channels] and [height, width, channels]."
         raise invalid(name, f"`{first}` must have rank 4, `filters` rank 3", x, w, help=help)
-    if data_format != "NHWC":
-        raise invalid(name, f"`data_format` must be 'NHWC'; got {data_format!r}")
+    require(data_format == "NHWC", name, f"`data_format` must be 'NHWC'; got {data_format!r}")
     if padding not in ("SAME", "VALID"):
         error = invalid if isinstance(padding, str) else invalid_dtype
         raise error(name, f"`padding` must be 'SAME' or 'VALID'; got {padding!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.variable import Variable
 
 
@@ -50,12 +50,13 @@ class ExponentialMovingAverage:
             raise at_site(TypeError(f"{words}; got {describe(var_list)}."))
         variables = list(var_list or ())
         for v in variables:
-            if not isinstance(v, Variable):
-                raise at_site(
-                    TypeError(
-                        f"ExponentialMovingAverage: variables are averaged; got {describe(v)}."
-                    )
-                )
+            require(
+                isinstance(v, Variable),
+                "ExponentialMovingAverage",
+                "variables are averaged",
+                v,
+                kind=TypeError,
+            )
             if not v.dtype.is_floating:
                 raise at_site(
                     TypeError(

@@ -15,7 +15,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, broadcast
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value
@@ -161,16 +161,31 @@ def _bias_kernel(value: np.ndarray, bias: np.ndarray, first: bool) -> np.ndarray
 
 
 def _infer_bias(value: ShapeDtype, bias: ShapeDtype, first: bool) -> ShapeDtype:
-    if value.shape is not None and len(value.shape) < 2:
-        raise invalid("bias_add", "`value` must have rank 2 or more", value, bias)
-    if bias.shape is not None and len(bias.shape) != 1:
-        raise invalid("bias_add", "`bias` must have rank 1", value, bias)
+    require(
+        value.shape is None or len(value.shape) >= 2,
+        "bias_add",
+        "`value` must have rank 2 or more",
+        value,
+        bias,
+    )
+    require(
+        bias.shape is None or len(bias.shape) == 1,
+        "bias_add",
+        "`bias` must have rank 1",
+        value,
+        bias,
+    )
     if value.shape is None or bias.shape is None:
         return value
     at = 1 if first else len(value.shape) - 1
     channels, count = value.shape[at], bias.shape[0]
-    if None not in (channels, count) and channels != count:
-        raise invalid("bias_add", "there must be one bias for each channel", value, bias)
+    require(
+        None in (channels, count) or channels == count,
+        "bias_add",
+        "there must be one bias for each channel",
+        value,
+        bias,
+    )
     known = count if channels is None else channels
     return ShapeDtype((*value.shape[:at], known, *value.shape[at + 1 :]), value.dtype)
 
@@ -200,10 +215,12 @@ def bias_add(
     """Adds one number per channel."""
     try:
         given = data_format if isinstance(data_format, str) else ""
-        if data_format is not None and not (
-            given.startswith("NC") or (given.startswith("N") and given[-1] == "C")
-        ):
-            raise invalid("bias_add", f"`data_format` must be N...C or NC...; got {data_format!r}")
+        require(
+            data_format is None
+            or (given.startswith("NC") or (given.startswith("N") and given[-1] == "C")),
+            "bias_add",
+            lambda: f"`data_format` must be N...C or NC...; got {data_format!r}",
+        )
         value = operand(value)
         first = data_format is not None and data_format.startswith("NC") and data_format != "NC"
         return apply(
@@ -250,12 +267,9 @@ def local_response_normalization(
     bias = 1.0 if bias is None else static_float(name, bias, "bias")
     alpha = 1.0 if alpha is None else static_float(name, alpha, "alpha")
     beta = 0.5 if beta is None else static_float(name, beta, "beta")
-    if x.ndim != 4:
-        raise invalid(name, "`input` must have rank 4", x)
-    if not x.dtype.is_floating:
-        raise invalid(name, "`input` must be floating", x)
-    if radius < 0:
-        raise invalid(name, f"`depth_radius` must not be negative; got {radius}")
+    require(x.ndim == 4, name, "`input` must have rank 4", x)
+    require(x.dtype.is_floating, name, "`input` must be floating", x)
+    require(radius >= 0, name, f"`depth_radius` must not be negative; got {radius}")
     half = x.dtype.size == 2
     wide_x = tf.cast(x, dtypes.float32) if half else x
     size = x._array.shape[-1]

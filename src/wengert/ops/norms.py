@@ -10,7 +10,13 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim
-from wengert.core.errors import InvalidTypeError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import (
+    InvalidTypeError,
+    describe,
+    invalid,
+    require,
+    require_dtype,
+)
 from wengert.core.fallbacks import with_fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
@@ -41,8 +47,12 @@ def norm(
     """
     x, keepdims = operand(tensor), bool(keepdims)
     adds = isinstance(ord, int | float) and ord in (1, np.inf)  # which whole numbers can do
-    if not x.dtype.is_differentiable and not (adds and x.dtype.is_integer):
-        raise invalid_dtype("norm", "a floating or complex tensor is wanted", x)
+    require_dtype(
+        x.dtype.is_differentiable or (adds and x.dtype.is_integer),
+        "norm",
+        "a floating or complex tensor is wanted",
+        x,
+    )
     if isinstance(axis, list | tuple):
         return _matrix_norm(x, ord, static("norm", axis), keepdims)
     if axis is not None and (isinstance(axis, Value | str) or not hasattr(axis, "__index__")):
@@ -73,10 +83,11 @@ def _bad_axis(axis: Any) -> Exception:
 def _matrix_norm(x: Value, ord: TensorLike, axis: tuple[int, ...], keepdims: bool) -> Tensor:
     if len(axis) != 2 or axis[0] == axis[1] or any(not isinstance(a, int | Dim) for a in axis):
         raise _bad_axis(axis)
-    if ord not in _MATRIX:
-        raise invalid(
-            "norm", f"`ord` must be 'euclidean', 'fro', 1, 2 or inf for matrices; got {ord!r}"
-        )
+    require(
+        ord in _MATRIX,
+        "norm",
+        f"`ord` must be 'euclidean', 'fro', 1, 2 or inf for matrices; got {ord!r}",
+    )
     if ord in ("euclidean", "fro"):
         return tf.reduce_euclidean_norm(x, axis, keepdims)
     rank = x._array.ndim
@@ -153,8 +164,13 @@ GLOBAL_NORM = Op(
 
 
 def _members(name: str, t_list: Any) -> list[Tensor | IndexedSlices | None]:
-    if isinstance(t_list, Value | str) or not hasattr(t_list, "__iter__"):
-        raise at_site(TypeError(f"{name}: `t_list` must be a list; got {describe(t_list)}."))
+    require(
+        not isinstance(t_list, Value | str) and hasattr(t_list, "__iter__"),
+        name,
+        "`t_list` must be a list",
+        t_list,
+        kind=TypeError,
+    )
     return [
         t if t is None or isinstance(t, IndexedSlices) else operand(t) for t in t_list
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
-from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.errors import at_site, invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -33,10 +33,12 @@ def _infer_pad(
 def _padded(x: ShapeDtype, paddings: tuple[tuple[int | None, ...], ...]) -> ShapeDtype:
     if x.shape is None:
         return ShapeDtype((None,) * len(paddings), x.dtype)
-    if len(x.shape) != len(paddings):
-        raise invalid(
-            "pad", f"{len(paddings)} pairs of `paddings` do not fit rank {len(x.shape)}", x
-        )
+    require(
+        len(x.shape) == len(paddings),
+        "pad",
+        f"{len(paddings)} pairs of `paddings` do not fit rank {len(x.shape)}",
+        x,
+    )
     return ShapeDtype(
         tuple(
             None if None in (d, a, b) else d + a + b  # type: ignore[operator]  # no size is None
@@ -47,8 +49,11 @@ def _padded(x: ShapeDtype, paddings: tuple[tuple[int | None, ...], ...]) -> Shap
 
 
 def _check_paddings(paddings: tuple[tuple[int | None, ...], ...]) -> None:
-    if any(isinstance(n, int) and n < 0 for pair in paddings for n in pair):
-        raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
+    require(
+        all(not isinstance(n, int) or n >= 0 for pair in paddings for n in pair),
+        "pad",
+        lambda: f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}",
+    )
 
 
 def _pad_kernel(

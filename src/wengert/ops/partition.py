@@ -14,7 +14,7 @@ from wengert.core import shapes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor
@@ -44,11 +44,13 @@ def _infer_partition(
 ) -> tuple[ShapeDtype, ...]:
     shape: shapes.Shape = None
     if x.shape is not None and groups.shape is not None:
-        if not shapes.compatible(x.shape[: len(groups.shape)], groups.shape):
-            raise invalid(
-                "dynamic_partition", "the data's shape must start with that of `partitions`",
-                x, groups,
-            )  # fmt: skip
+        require(
+            shapes.compatible(x.shape[: len(groups.shape)], groups.shape),
+            "dynamic_partition",
+            "the data's shape must start with that of `partitions`",
+            x,
+            groups,
+        )
         shape = (None, *x.shape[len(groups.shape) :])
     return (ShapeDtype(shape, x.dtype),) * num_partitions
 
@@ -78,10 +80,10 @@ def dynamic_partition(
 ) -> list[Tensor]:
     """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each."""
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
-    if count < 1:
-        raise invalid("dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
-    if count > _MOST:
-        raise invalid("dynamic_partition", f"`num_partitions` must be below 2**31; got {count}")
+    require(count >= 1, "dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
+    require(
+        count <= _MOST, "dynamic_partition", f"`num_partitions` must be below 2**31; got {count}"
+    )
     x, groups = operand(data), whole_operand(partitions)
     groups = whole_numbers("dynamic_partition", groups, "partitions")
     if type(x) is SymbolicTensor and type(groups) is Tensor:
@@ -125,14 +127,13 @@ def _inner(
             continue
         rank = len(i.shape)
         rest = tuple(d.shape[rank:])
-        if not shapes.compatible(d.shape[:rank], i.shape) or not shapes.compatible(inner, rest):
-            raise invalid(
-                "dynamic_stitch",
-                "each piece of data must have the shape of its indices, followed by one common "
-                "shape",
-                *indices[:2],
-                *data[:2],
-            )
+        require(
+            shapes.compatible(d.shape[:rank], i.shape) and shapes.compatible(inner, rest),
+            "dynamic_stitch",
+            "each piece of data must have the shape of its indices, followed by one common shape",
+            *indices[:2],
+            *data[:2],
+        )
         inner = shapes.merge(inner, rest)
     return inner
 
@@ -195,14 +196,24 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     places = listed("dynamic_stitch", "indices", indices)
     where = [whole_operand(i) for i in places]
     given = listed("dynamic_stitch", "data", data)
-    if not where or len(where) != len(given):
-        raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
+    require(
+        where and len(where) == len(given),
+        "dynamic_stitch",
+        "each piece of data needs one tensor of whole numbers",
+    )
     first = operand(given[0])
     pieces = [first, *(operand(d, None, first.dtype) for d in given[1:])]
-    if any(not i.dtype.is_integer for i in where):
-        raise invalid("dynamic_stitch", "each piece of data needs one tensor of whole numbers")
-    if any(p.dtype is not first.dtype for p in pieces):
-        raise invalid_dtype("dynamic_stitch", "all of `data` must have the same dtype", *pieces)
+    require(
+        all(i.dtype.is_integer for i in where),
+        "dynamic_stitch",
+        "each piece of data needs one tensor of whole numbers",
+    )
+    require_dtype(
+        all(p.dtype is first.dtype for p in pieces),
+        "dynamic_stitch",
+        "all of `data` must have the same dtype",
+        *pieces,
+    )
     if all(type(i) is Tensor for i in where) and not executing_eagerly():
         known = [i._array for i in where]
         for i in known:

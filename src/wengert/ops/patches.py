@@ -9,7 +9,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import OutOfRangeError, invalid
+from wengert.core.errors import OutOfRangeError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -73,8 +73,7 @@ def _infer_patches(
 ) -> ShapeDtype:
     if x.shape is None:
         return ShapeDtype((None,) * 4, x.dtype)
-    if len(x.shape) != 4:
-        raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    require(len(x.shape) == 4, "extract_patches", "a batch of images of rank 4 is needed", x)
     outer_sizes(
         "extract_patches", x.shape[1:3], extent(sizes, rates), strides, "SAME" if same else "VALID"
     )
@@ -166,12 +165,17 @@ ADD_PATCHES = Op(
 
 def _inner(what: str, given: TensorLike) -> Pair:
     result = static("extract_patches", given)
-    if not isinstance(result, tuple) or len(result) != 4 or result[0] != 1 or result[3] != 1:
-        raise invalid("extract_patches", f"`{what}` must be [1, rows, columns, 1]; got {given}")
-    if min(result) < 1:
-        raise invalid(
-            "extract_patches", f"`{what}` must be positive; got {given}", kind=OutOfRangeError
-        )
+    require(
+        isinstance(result, tuple) and len(result) == 4 and result[0] == 1 and result[3] == 1,
+        "extract_patches",
+        f"`{what}` must be [1, rows, columns, 1]; got {given}",
+    )
+    require(
+        min(result) >= 1,
+        "extract_patches",
+        f"`{what}` must be positive; got {given}",
+        kind=OutOfRangeError,
+    )
     return result[1], result[2]
 
 
@@ -189,10 +193,12 @@ def extract_patches(
     `rates` leave gaps in a patch; "SAME" fills up with zeros so that every stride has a patch.
     """
     x = operand(images)
-    if padding not in ("SAME", "VALID"):
-        raise invalid("extract_patches", f"`padding` must be 'SAME' or 'VALID'; got {padding!r}")
-    if x._array.ndim != 4:
-        raise invalid("extract_patches", "a batch of images of rank 4 is needed", x)
+    require(
+        padding in ("SAME", "VALID"),
+        "extract_patches",
+        f"`padding` must be 'SAME' or 'VALID'; got {padding!r}",
+    )
+    require(x._array.ndim == 4, "extract_patches", "a batch of images of rank 4 is needed", x)
     window, steps = _inner("sizes", sizes), _inner("strides", strides)
     gaps = _inner("rates", rates)
     return apply(

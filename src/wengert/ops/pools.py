@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op
 from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
@@ -42,8 +42,12 @@ def _windows(
     pads = as_padding(name, padding, x.ndim - 2, first)
     if not isinstance(pads, str):
         pads = ((0, 0), (0, 0), *pads) if first else ((0, 0), *pads, (0, 0))
-        if any(max(p) >= k for p, k in zip(pads, window, strict=True) if max(p)):
-            raise invalid(name, "`padding` must be smaller than the window", padding)
+        require(
+            all(max(p) < k for p, k in zip(pads, window, strict=True) if max(p)),
+            name,
+            "`padding` must be smaller than the window",
+            padding,
+        )
     return {
         "window": window,
         "strides": each("strides", strides),
@@ -186,11 +190,13 @@ def max_pool_with_argmax(
     """`max_pool2d` and the flat index of each maximum in its image (or in the whole batch)."""
     x = operand(input)
     name = "max_pool_with_argmax"
-    if data_format != "NHWC":
-        raise invalid(name, f"`data_format` must be 'NHWC'; got {data_format!r}")
+    require(data_format == "NHWC", name, f"`data_format` must be 'NHWC'; got {data_format!r}")
     kind = dtypes.as_dtype(output_dtype)
-    if kind.name not in ("int32", "int64"):
-        raise invalid(name, f"`output_dtype` must be int32 or int64; got {kind.name}")
+    require(
+        kind.name in ("int32", "int64"),
+        name,
+        f"`output_dtype` must be int32 or int64; got {kind.name}",
+    )
     at = _windows(name, x, ksize, strides, padding, data_format, 4, 1)
     y = apply(MAX_POOL, x, **at)
     batched = bool(include_batch_in_index)

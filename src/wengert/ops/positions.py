@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.op import Op, ShapeDtype
@@ -48,8 +48,13 @@ def _declare_arg(name: str, worst: float, instead: str) -> Op:
     kernel, lower = _arg(name, worst)
 
     def infer(x: ShapeDtype, axis: int, dtype: DType) -> ShapeDtype:
-        if x.shape is not None and x.shape[axis] == 0:
-            raise invalid(name, f"axis {axis} is empty", x, help="Nothing has no largest element.")
+        require(
+            x.shape is None or x.shape[axis] != 0,
+            name,
+            f"axis {axis} is empty",
+            x,
+            help="Nothing has no largest element.",
+        )
         return _infer_arg(x, axis, dtype)
 
     accepts = dtypes.REAL | dtypes.BOOL
@@ -126,13 +131,13 @@ def _infer_search(row: ShapeDtype, x: ShapeDtype, side: str, dtype: DType) -> Sh
         same = len(row.shape) == len(x.shape) and all(
             None in (a, b) or a == b for a, b in zip(row.shape[:-1], x.shape[:-1], strict=True)
         )
-        if not same or not x.shape:
-            raise invalid(
-                "searchsorted",
-                "`sorted_sequence` and `values` must agree in all sizes but the last",
-                row,
-                x,
-            )
+        require(
+            same and x.shape,
+            "searchsorted",
+            "`sorted_sequence` and `values` must agree in all sizes but the last",
+            row,
+            x,
+        )
     return ShapeDtype(x.shape, dtype)
 
 
@@ -170,8 +175,9 @@ def searchsorted(
 
     NaN goes to the very front from the left and to the very end from the right.
     """
-    if side not in ("left", "right"):
-        raise invalid("searchsorted", f"`side` must be 'left' or 'right'; got {side!r}")
+    require(
+        side in ("left", "right"), "searchsorted", f"`side` must be 'left' or 'right'; got {side!r}"
+    )
     kind = choose_type("searchsorted", "out_type", out_type, dtypes.int32, dtypes.int64)
     row = operand(sorted_sequence)
     x = operand(values, None, row.dtype if isinstance(sorted_sequence, Value) else None)
@@ -202,10 +208,13 @@ def _lower_in_top_k(x: JaxArray, i: JaxArray, k: int) -> JaxArray:
 def _infer_in_top_k(x: ShapeDtype, i: ShapeDtype, k: int) -> ShapeDtype:
     rows = (None,) if x.shape is None else x.shape[:1]
     matrix = x.shape is None or len(x.shape) == 2
-    if not matrix or not shapes.compatible(rows, i.shape):
-        raise invalid(
-            "in_top_k", "`predictions` must be a matrix with a row for each of `targets`", x, i
-        )
+    require(
+        matrix and shapes.compatible(rows, i.shape),
+        "in_top_k",
+        "`predictions` must be a matrix with a row for each of `targets`",
+        x,
+        i,
+    )
     return ShapeDtype(shapes.merge(rows, i.shape), dtypes.bool_)
 
 
@@ -228,6 +237,7 @@ def in_top_k(
     False for a target out of range and for a row with a NaN or infinity.
     """
     x, i = operand(predictions, dtypes.float32), whole_operand(targets)
-    if i.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype("in_top_k", "`targets` must be int32 or int64", i)
+    require_dtype(
+        i.dtype in (dtypes.int32, dtypes.int64), "in_top_k", "`targets` must be int32 or int64", i
+    )
     return apply(IN_TOP_K, x, i, k=static_int("in_top_k", k, "k"))

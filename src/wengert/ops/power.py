@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op
@@ -28,11 +28,14 @@ from wengert.ops.select import choose
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "i":
-        if y.size and y.min() < 0:
-            raise invalid(
-                "pow", "an integer to a negative power is no integer", x, y,
-                help="Cast the base to a float with tf.cast.",
-            )  # fmt: skip
+        require(
+            not y.size or y.min() >= 0,
+            "pow",
+            "an integer to a negative power is no integer",
+            x,
+            y,
+            help="Cast the base to a float with tf.cast.",
+        )
     elif not y.ndim:
         return _fixed_power(x, y)
     return np.power(x, y)

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike
@@ -126,13 +126,13 @@ def _infer_project(
                 and transforms.shape[0] not in (1, x.shape[0]))
         )
     )  # fmt: skip
-    if bad:
-        raise invalid(
-            "image_projective_transform",
-            "images of rank 4 and 8 numbers per image (or once for all) are needed",
-            x,
-            transforms,
-        )
+    require(
+        not bad,
+        "image_projective_transform",
+        "images of rank 4 and 8 numbers per image (or once for all) are needed",
+        x,
+        transforms,
+    )
     return ShapeDtype((x.shape[0], *shape, x.shape[3]), x.dtype)
 
 
@@ -207,16 +207,16 @@ def image_projective_transform(
     """
     x = operand(images)
     t = operand(transforms, None, dtypes.float32)
-    if interpolation not in ("NEAREST", "BILINEAR"):
-        raise invalid(
-            "image_projective_transform",
-            f"`interpolation` must be 'NEAREST' or 'BILINEAR'; got {interpolation!r}",
-        )
-    if fill_mode not in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"):
-        raise invalid(
-            "image_projective_transform",
-            f"`fill_mode` must be 'CONSTANT', 'REFLECT', 'WRAP' or 'NEAREST'; got {fill_mode!r}",
-        )
+    require(
+        interpolation in ("NEAREST", "BILINEAR"),
+        "image_projective_transform",
+        f"`interpolation` must be 'NEAREST' or 'BILINEAR'; got {interpolation!r}",
+    )
+    require(
+        fill_mode in ("CONSTANT", "REFLECT", "WRAP", "NEAREST"),
+        "image_projective_transform",
+        f"`fill_mode` must be 'CONSTANT', 'REFLECT', 'WRAP' or 'NEAREST'; got {fill_mode!r}",
+    )
     shape = static("image_projective_transform", output_shape)
     attrs = {"shape": shape, "mode": fill_mode, "smooth": interpolation == "BILINEAR"}
     fill = operand(fill_value, None, dtypes.float32)

@@ -9,13 +9,13 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.resample import filtered
-from wengert.ops.resize import rank_of, wrong
+from wengert.ops.resize import rank_of
 from wengert.ops.sizes import agree
 
 
@@ -23,11 +23,16 @@ from wengert.ops.sizes import agree
 def sobel_edges(image: TensorLike) -> Tensor:
     """Differences across rows and across columns of smoothed images, in a new last axis."""
     x = operand(image)
-    if rank_of("sobel_edges", x) != 4:
-        raise wrong("sobel_edges", "a batch of images of rank 4 is needed")
+    require(
+        rank_of("sobel_edges", x) == 4,
+        "sobel_edges",
+        "a batch of images of rank 4 is needed",
+        kind=ValueError,
+    )
     kind = x.dtype
-    if not kind.is_floating:
-        raise invalid_dtype("sobel_edges", "images must be floating", x, help="Cast them first.")
+    require_dtype(
+        kind.is_floating, "sobel_edges", "images must be floating", x, help="Cast them first."
+    )
     x = tf.cast(x, dtypes.float32) if kind.is_floating and kind.size == 2 else x
     smooth, slope = (1.0, 2.0, 1.0), (-1.0, 0.0, 1.0)
     down = filtered(filtered(x, 2, smooth, "reflect"), 1, slope, "reflect")
@@ -46,8 +51,12 @@ def _steps(x: Value, axis: int) -> Tensor:
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Differences to the next row and to the next column; 0 in the last."""
     x = operand(image)
-    if x._array.ndim != 4:
-        raise wrong("image_gradients", "a batch of images of rank 4 is needed")
+    require(
+        x._array.ndim == 4,
+        "image_gradients",
+        "a batch of images of rank 4 is needed",
+        kind=ValueError,
+    )
     batch, height, width, depth = x._array.shape
     last_row = tf.zeros((batch, 1, width, depth), x.dtype)
     last_column = tf.zeros((batch, height, 1, depth), x.dtype)
@@ -67,16 +76,16 @@ def _pair(name: str, a: Any, b: Any, max_val: TensorLike) -> tuple[Any, Any, Any
     """Two images as float32 and the largest value, a number of the first one's, likewise."""
     a, b = operand(a), operand(b)
     top = tf.convert_image_dtype(tf.cast(operand(max_val), a.dtype), dtypes.float32)
-    if a._array.ndim < 3 or b._array.ndim < 3:
-        raise invalid(name, "images have rank 3 or more", a, b)
+    require(a._array.ndim >= 3 and b._array.ndim >= 3, name, "images have rank 3 or more", a, b)
     a, b = (tf.convert_image_dtype(x, dtypes.float32) for x in (a, b))
     return a, b, top
 
 
 def _of_one_dtype(name: str, a: Any, b: Any) -> tuple[Any, Any]:
     a, b = operand(a), operand(b)
-    if a.dtype is not b.dtype:
-        raise invalid_dtype(name, "the images must have one dtype", a, b, help="Cast one.")
+    require_dtype(
+        a.dtype is b.dtype, name, "the images must have one dtype", a, b, help="Cast one."
+    )
     return a, b
 
 
@@ -121,8 +130,7 @@ _SAME = "the images must have the same size"
 
 def _check_filter(name: str, x: Any, y: Tensor, given: int, where: str = "") -> int:
     size = static_int(name, given, "filter_size")
-    if size < 1:
-        raise invalid(name, f"`filter_size` must be positive; got {size}")
+    require(size >= 1, name, f"`filter_size` must be positive; got {size}")
     for z in (x, y):
         if any(isinstance(d, int) and d < size for d in z._array.shape[-3:-1]):
             rule = f"images must be at least {size} (`filter_size`) high and wide{where}"
@@ -153,8 +161,9 @@ def ssim_multiscale(
     name = "ssim_multiscale"
     x, y, top = _pair(name, *_of_one_dtype(name, img1, img2), max_val)
     x = agree(name, _SAME, x, y, 3)
-    if not len(power_factors):
-        raise invalid(name, "`power_factors` must hold one weight for each scale; got none")
+    require(
+        len(power_factors), name, "`power_factors` must hold one weight for each scale; got none"
+    )
     parts = []
     for scale in range(len(power_factors)):
         if scale:

@@ -14,7 +14,13 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal, opened
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import UnimplementedError, at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import (
+    UnimplementedError,
+    at_site,
+    describe,
+    require,
+    require_dtype,
+)
 from wengert.core.shapes import TensorShape
 from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
 from wengert.ops import distributions, rejection
@@ -43,29 +49,32 @@ def check_algorithm(alg: int | str) -> int:
         number = names.get(alg, 0)
     else:
         number = static("random", alg)
-    if number not in names.values():
-        raise at_site(
-            ValueError(f"random: `alg` must be 'philox' or 'auto_select'; got {describe(alg)}.")
-        )
-    if number == Algorithm.THREEFRY.value:
-        raise invalid(
-            "random",
-            "the algorithm 'threefry' is not here",
-            kind=UnimplementedError,
-            help="Use 'philox', which gives the same numbers on every engine.",
-        )
+    require(
+        number in names.values(),
+        "random",
+        "`alg` must be 'philox' or 'auto_select'",
+        alg,
+        kind=ValueError,
+    )
+    require(
+        number != Algorithm.THREEFRY.value,
+        "random",
+        "the algorithm 'threefry' is not here",
+        kind=UnimplementedError,
+        help="Use 'philox', which gives the same numbers on every engine.",
+    )
     return 1
 
 
 def float_dtype(name: str, dtype: DTypeLike) -> DType:
     """A floating dtype, or an error that says which are allowed."""
     result = as_dtype(dtype)
-    if result.kind != "f":
-        raise at_site(
-            TypeError(
-                f"{name}: `dtype` must be float16, bfloat16, float32 or float64; got {result.name}."
-            )
-        )
+    require(
+        result.kind == "f",
+        name,
+        f"`dtype` must be float16, bfloat16, float32 or float64; got {result.name}",
+        kind=TypeError,
+    )
     return result
 
 
@@ -98,13 +107,12 @@ def between(
             return noise if _is(high, 1) else noise * operand(high, kind)
         low, high = operand(minval, kind), operand(high, kind)
         return noise * (high - low) + low
-    if kind.name not in _INTEGERS:
-        raise at_site(
-            ValueError(
-                f"{name}: `dtype` must be a floating type or one of {', '.join(_INTEGERS)}; got "
-                f"{kind.name}."
-            )
-        )
+    require(
+        kind.name in _INTEGERS,
+        name,
+        f"`dtype` must be a floating type or one of {', '.join(_INTEGERS)}; got {kind.name}",
+        kind=ValueError,
+    )
     if minval is None and maxval is None:
         return distributions.random_bits(state, shape, kind)
     if minval is None or maxval is None:
@@ -123,8 +131,12 @@ def uniform(
 ) -> Tensor:  # fmt: skip
     """Uniform numbers in [minval, maxval); whole ones need `maxval`."""
     kind = as_dtype(dtype)
-    if kind.is_integer and maxval is None:
-        raise at_site(ValueError(f"uniform: `maxval` is needed for dtype {kind.name}."))
+    require(
+        not kind.is_integer or maxval is not None,
+        "uniform",
+        f"`maxval` is needed for dtype {kind.name}",
+        kind=ValueError,
+    )
     state = next_state("uniform", seed)
     return between("uniform", state, sizes("uniform", shape), minval, maxval, kind)
 
@@ -173,11 +185,19 @@ def chosen(
 ) -> Tensor:
     """Class numbers of a state."""
     logits = operand(logits)
-    if logits.dtype.kind != "f":
-        raise invalid("categorical", "`logits` must be floating", logits, help="Cast them.")
+    require(
+        logits.dtype.kind == "f",
+        "categorical",
+        "`logits` must be floating",
+        logits,
+        help="Cast them.",
+    )
     kind = as_dtype(dtype or dtypes.int64)
-    if kind not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype("categorical", f"`dtype` must be int32 or int64; got {kind.name}")
+    require_dtype(
+        kind in (dtypes.int32, dtypes.int64),
+        "categorical",
+        f"`dtype` must be int32 or int64; got {kind.name}",
+    )
     count = static_int("categorical", num_samples, "num_samples")
     return distributions.classes(logits, state, count, kind)
 
@@ -223,8 +243,11 @@ def _joint(name: str, *parameters: Any) -> tuple[Any, ...]:
 def _count_dtype(name: str, dtype: DType | DTypeLike) -> DType:
     """A dtype that holds counts: floating, int32 or int64."""
     kind = as_dtype(dtype)
-    if not kind.is_floating and kind not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype(name, f"`dtype` must be floating, int32 or int64; got {kind.name}")
+    require_dtype(
+        kind.is_floating or kind in (dtypes.int32, dtypes.int64),
+        name,
+        f"`dtype` must be floating, int32 or int64; got {kind.name}",
+    )
     return kind
 
 
@@ -293,11 +316,13 @@ def _whole_shape(name: str, shape: Any, *parameters: Any) -> tuple[int, ...]:
     """The full shape of a result, which must end with the parameters' joint shape."""
     full = sizes(name, shape)
     joint = _joint(name, *parameters)
-    if known_unequal(full[len(full) - len(joint) :], joint):
-        raise invalid(
-            name,
-            f"`shape` {list(full)} must end with the parameters' shape {TensorShape(opened(joint))}",
-        )
+    require(
+        not known_unequal(full[len(full) - len(joint) :], joint),
+        name,
+        lambda: (
+            f"`shape` {list(full)} must end with the parameters' shape {TensorShape(opened(joint))}"
+        ),
+    )
     return full
 
 
@@ -368,7 +393,6 @@ def fold_in(seed: TensorLike, data: Any, alg: str = "auto_select") -> Tensor:
     """A seed made from a seed and a whole number, such as the number of a step."""
     check_algorithm(alg)
     data = operand(data)
-    if not data.dtype.is_integer:
-        raise invalid_dtype("fold_in", "`data` must be a whole number", data)
+    require_dtype(data.dtype.is_integer, "fold_in", "`data` must be a whole number", data)
     fresh = distributions.random_bits(seed_state(seed), (1,), data.dtype)
     return tf.concat([tf.cast(fresh, data.dtype), tf.reshape(data, (1,))], 0)

@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import is_open
-from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.errors import at_site, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -39,12 +39,16 @@ REVERSE = Op(
 def reverse(tensor: TensorLike, axis: Any, name: str | None = None) -> Tensor:
     """Turns the order of elements along the axes in the list `axis` around."""
     x = operand(tensor)
-    if isinstance(static("reverse", axis), int):
-        raise invalid("reverse", f"`axis` must be a list of axes; got {axis!r}")
+    require(
+        not isinstance(static("reverse", axis), int),
+        "reverse",
+        lambda: f"`axis` must be a list of axes; got {axis!r}",
+    )
     wanted = static_tuple("reverse", axis, "axis")
     axes = shapes.axes("reverse", wanted, x._array.ndim)
-    if len(set(axes)) != len(axes):
-        raise invalid("reverse", f"`axis` names an axis twice; got {list(wanted)}", x)
+    require(
+        len(set(axes)) == len(axes), "reverse", f"`axis` names an axis twice; got {list(wanted)}", x
+    )
     return apply(REVERSE, x, axis=axes)
 
 
@@ -58,14 +62,15 @@ def _reverse_sequence_kernel(
     x: np.ndarray, lengths: np.ndarray, seq_axis: int, batch_axis: int
 ) -> np.ndarray:
     n = x.shape[seq_axis]
-    if lengths.shape != (x.shape[batch_axis],) or (
-        lengths.size and (lengths.min() < 0 or lengths.max() > n)
-    ):
-        raise invalid(
-            "reverse_sequence",
+    require(
+        lengths.shape == (x.shape[batch_axis],)
+        and (not lengths.size or (lengths.min() >= 0 and lengths.max() <= n)),
+        "reverse_sequence",
+        lambda: (
             f"`seq_lengths` must be {x.shape[batch_axis]} numbers from 0 to {n}; got "
-            f"{lengths.tolist()}",
-        )
+            f"{lengths.tolist()}"
+        ),
+    )
     places = _places(n, lengths.astype(np.intp), np.where)
     moved = np.moveaxis(x, (batch_axis, seq_axis), (0, 1))
     out = moved[np.arange(len(lengths))[:, None], places]
@@ -77,8 +82,13 @@ def _infer_reverse_sequence(
 ) -> ShapeDtype:
     if x.shape is None:
         return x
-    if not shapes.compatible(lengths.shape, (x.shape[batch_axis],)):
-        raise invalid("reverse_sequence", "one length per batch is needed", x, lengths)
+    require(
+        shapes.compatible(lengths.shape, (x.shape[batch_axis],)),
+        "reverse_sequence",
+        "one length per batch is needed",
+        x,
+        lengths,
+    )
     rows: Any = shapes.merge((x.shape[batch_axis],), lengths.shape)
     return ShapeDtype((*x.shape[:batch_axis], *rows, *x.shape[batch_axis + 1 :]), x.dtype)
 
@@ -136,8 +146,9 @@ def reverse_sequence(
     x, lengths = operand(input), whole_operand(seq_lengths)
     if seq_axis is None:
         raise at_site(TypeError("reverse_sequence: give `seq_axis`, the axis to reverse."))
-    if not lengths.dtype.is_integer:
-        raise invalid_dtype("reverse_sequence", "`seq_lengths` must be whole numbers", lengths)
+    require_dtype(
+        lengths.dtype.is_integer, "reverse_sequence", "`seq_lengths` must be whole numbers", lengths
+    )
     rank = x._array.ndim
     seq = shapes.check_axis(
         "reverse_sequence", static_int("reverse_sequence", seq_axis, "seq_axis"), rank
@@ -147,8 +158,7 @@ def reverse_sequence(
         0 if batch_axis is None else static_int("reverse_sequence", batch_axis, "batch_axis"),
         rank,
     )
-    if seq == batch:
-        raise invalid("reverse_sequence", f"`seq_axis` and `batch_axis` are both {seq}", x)
+    require(seq != batch, "reverse_sequence", f"`seq_axis` and `batch_axis` are both {seq}", x)
     return apply(REVERSE_SEQUENCE, x, lengths, seq_axis=seq, batch_axis=batch)
 
 
@@ -204,10 +214,11 @@ def roll(input: TensorLike, shift: TensorLike, axis: Any, name: str | None = Non
     """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
     x = operand(input)
     shifts, wanted = static_tuple("roll", shift, "shift"), static_tuple("roll", axis, "axis")
-    if len(shifts) != len(wanted):
-        raise invalid(
-            "roll", f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}"
-        )
+    require(
+        len(shifts) == len(wanted),
+        "roll",
+        f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}",
+    )
     axes = shapes.axes("roll", wanted, x._array.ndim)
     if is_open(shifts):
         return apply(ROLL_BY, x, operand(shift), axis=axes)

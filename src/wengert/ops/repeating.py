@@ -14,7 +14,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -91,10 +91,12 @@ def _infer_repeat(x: ShapeDtype, counts: int | tuple[int, ...] | None, axis: int
         return ShapeDtype(None, x.dtype)
     size = x.shape[axis]
     if isinstance(counts, tuple):
-        if size not in (None, len(counts)):
-            raise invalid(
-                "repeat", f"{len(counts)} `repeats` do not fit axis {axis} of size {size}", x
-            )
+        require(
+            size in (None, len(counts)),
+            "repeat",
+            f"{len(counts)} `repeats` do not fit axis {axis} of size {size}",
+            x,
+        )
         total: int | None = sum(counts)
     else:
         total = _times(size, counts)
@@ -134,12 +136,16 @@ REPEAT = Op(
 
 def _repeat_by_kernel(x: np.ndarray, counts: np.ndarray, axis: int) -> np.ndarray:
     flat = counts.ravel()
-    if flat.size == 1 and flat[0] < 0:
-        raise invalid("repeat", f"`repeats` must not be negative; got {flat[0]}")
-    if flat.size not in (1, x.shape[axis]):
-        raise invalid(
-            "repeat", f"{flat.size} `repeats` do not fit axis {axis} of size {x.shape[axis]}"
-        )
+    require(
+        flat.size != 1 or flat[0] >= 0,
+        "repeat",
+        lambda: f"`repeats` must not be negative; got {flat[0]}",
+    )
+    require(
+        flat.size in (1, x.shape[axis]),
+        "repeat",
+        lambda: f"{flat.size} `repeats` do not fit axis {axis} of size {x.shape[axis]}",
+    )
     return x.repeat(np.maximum(flat, 0), axis)
 
 

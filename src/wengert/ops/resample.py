@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.bounded_cache import cached_arrays
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, jnp, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
@@ -265,11 +265,19 @@ def _infer_resample(
     transposed: bool,
 ) -> ShapeDtype:
     size = old if transposed else new
-    if old == 0 and isinstance(method, str):
-        raise invalid("resize", "an image of zero size cannot be resized", x)
+    require(
+        old != 0 or not isinstance(method, str),
+        "resize",
+        "an image of zero size cannot be resized",
+        x,
+    )
     if new is not None and new < 1:
-        if isinstance(method, tuple):
-            raise invalid("filter", f"an axis of size {old} is too short for the filter", x)
+        require(
+            not isinstance(method, tuple),
+            "filter",
+            f"an axis of size {old} is too short for the filter",
+            x,
+        )
         raise invalid("resize", f"`size` must be positive; got {new}")
     if x.shape is None:
         return ShapeDtype(None, x.dtype)

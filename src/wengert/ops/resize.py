@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger, negative, opened, smaller
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.symbolic import is_symbolic
 from wengert.core.types import Tensor, TensorLike, Value
@@ -43,8 +43,7 @@ def wrong(name: str, rule: str) -> Any:
 def rank_of(name: str, image: Any) -> int:
     """The rank of an image or a batch of images."""
     rank = image._array.ndim
-    if not 3 <= rank <= 4:
-        raise wrong(name, f"images have rank 3 or 4; got {describe(image)}")
+    require(3 <= rank <= 4, name, "images have rank 3 or 4", image, kind=ValueError)
     return rank
 
 
@@ -110,16 +109,20 @@ def resize(
     """
     x = operand(images)
     rank_of("resize", x)
-    if method not in _METHODS:
-        raise wrong("resize", f"`method` must be one of {', '.join(_METHODS)}; got {method!r}")
+    require(
+        method in _METHODS,
+        "resize",
+        f"`method` must be one of {', '.join(_METHODS)}; got {method!r}",
+        kind=ValueError,
+    )
     wanted = _size(size)
-    if 0 in height_width(x):
-        raise invalid("resize", "an image of zero size cannot be resized", x)
+    require(0 not in height_width(x), "resize", "an image of zero size cannot be resized", x)
     if preserve_aspect_ratio:
         sides = height_width(x)
         wanted = tuple([_keeping_aspect(side, *sides, *wanted) for side in sides])
-    if x.dtype.kind not in "iuf":
-        raise invalid("resize", "images must be real numbers", x, help="Cast them first.")
+    require(
+        x.dtype.kind in "iuf", "resize", "images must be real numbers", x, help="Cast them first."
+    )
     if method != "nearest":
         x = tf.cast(x, dtypes.float32)
     return resampled(x, wanted, method, antialias and method not in ("area", "nearest"))
@@ -168,11 +171,12 @@ def _inside(axis: int, top: int, left: int, height: int, width: int, *have: int)
     """Where a crop starts along an axis; an error where it ends outside the image."""
     _check_box("crop_to_bounding_box", top, left, height, width)
     ends = [top + height, left + width]
-    if ends[0] > have[0] or ends[1] > have[1]:
-        raise wrong(
-            "crop_to_bounding_box",
-            f"offset plus target {ends} lies outside an image of {[*have]}",
-        )
+    require(
+        ends[0] <= have[0] and ends[1] <= have[1],
+        "crop_to_bounding_box",
+        f"offset plus target {ends} lies outside an image of {[*have]}",
+        kind=ValueError,
+    )
     return (top, left)[axis]
 
 
@@ -180,11 +184,12 @@ def _inside(axis: int, top: int, left: int, height: int, width: int, *have: int)
 def _around(axis: int, top: int, left: int, height: int, width: int, *have: int) -> int:
     """Where an image starts within a larger one; an error where it does not fit."""
     _check_box("pad_to_bounding_box", top, left, height, width)
-    if top + have[0] > height or left + have[1] > width:
-        raise wrong(
-            "pad_to_bounding_box",
-            f"an image of {[*have]} at offset {[top, left]} does not fit into {[height, width]}",
-        )
+    require(
+        top + have[0] <= height and left + have[1] <= width,
+        "pad_to_bounding_box",
+        f"an image of {[*have]} at offset {[top, left]} does not fit into {[height, width]}",
+        kind=ValueError,
+    )
     return (top, left)[axis]
 
 
@@ -230,8 +235,12 @@ def central_crop(image: TensorLike, central_fraction: TensorLike) -> Value:
     x = operand(image)
     rank_of("central_crop", x)
     fraction = static_float("central_crop", central_fraction, "central_fraction")
-    if not 0.0 < fraction <= 1.0:
-        raise wrong("central_crop", f"`central_fraction` must be within (0, 1]; got {fraction}")
+    require(
+        0.0 < fraction <= 1.0,
+        "central_crop",
+        f"`central_fraction` must be within (0, 1]; got {fraction}",
+        kind=ValueError,
+    )
     if fraction == 1.0:
         return x
     height, width = height_width(x)

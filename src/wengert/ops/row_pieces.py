@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.op import Op, ShapeDtype
@@ -48,12 +48,12 @@ ROW_LENGTHS = Op(
 
 def _join_kernel(buffer: np.ndarray | Rows, lengths: np.ndarray) -> np.ndarray:
     rows = as_rows(buffer)
-    if (lengths < 0).any():
-        raise invalid(
-            "TensorArray.concat",
-            "the elements must have an axis to join them along",
-            help="Use stack().",
-        )
+    require(
+        not (lengths < 0).any(),
+        "TensorArray.concat",
+        "the elements must have an axis to join them along",
+        help="Use stack().",
+    )
     rest = (rows.row or ())[1:]
     pieces = [
         np.zeros((int(n), *rest), rows.dtype) if x is None else x
@@ -73,12 +73,12 @@ def _infer_join(buffer: ShapeDtype, lengths: ShapeDtype) -> ShapeDtype:
     shape = buffer.shape
     if shape is None:
         return ShapeDtype(None, buffer.dtype)
-    if len(shape) == 1:
-        raise invalid(
-            "TensorArray.concat",
-            "the elements must have an axis to join them along",
-            help="Use stack().",
-        )
+    require(
+        len(shape) != 1,
+        "TensorArray.concat",
+        "the elements must have an axis to join them along",
+        help="Use stack().",
+    )
     count, length = shape[:2]
     total = None if count is None or length is None else count * length
     return ShapeDtype((total, *shape[2:]), buffer.dtype)
@@ -116,11 +116,11 @@ def row_lengths(buffer: SymbolicTensor | Tensor) -> Tensor:
 
 
 def _cut_kernel(x: np.ndarray, lengths: np.ndarray, piece: int | None) -> Rows:
-    if (lengths < 0).any() or lengths.sum() != len(x):
-        raise invalid(
-            "TensorArray.split",
-            f"the lengths must add up to the {len(x)} rows of `value`; got {lengths.tolist()}",
-        )
+    require(
+        not (lengths < 0).any() and lengths.sum() == len(x),
+        "TensorArray.split",
+        lambda: f"the lengths must add up to the {len(x)} rows of `value`; got {lengths.tolist()}",
+    )
     ends = np.cumsum(lengths).tolist()
     rows = [x[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
     even = len(set(lengths.tolist())) <= 1
@@ -129,8 +129,11 @@ def _cut_kernel(x: np.ndarray, lengths: np.ndarray, piece: int | None) -> Rows:
 
 def _lower_cut(x: Any, lengths: Any, piece: int | None) -> Any:
     size = _even(lengths)
-    if size * len(lengths) != x.shape[0]:
-        raise invalid("TensorArray.split", f"the lengths must add up to {x.shape[0]}")
+    require(
+        size * len(lengths) == x.shape[0],
+        "TensorArray.split",
+        lambda: f"the lengths must add up to {x.shape[0]}",
+    )
     return lax.reshape(x, (len(lengths), size, *x.shape[1:]))
 
 

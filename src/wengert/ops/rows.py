@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.errors import InvalidIndexError, invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol
 from wengert.core.op import Op, ShapeDtype
@@ -264,13 +264,13 @@ FUSED.fill(__name__, {PUT_ROW: _fused})
 
 def _drop_kernel(buffer: np.ndarray | Rows, i: np.ndarray) -> Rows:
     rows, n = as_rows(buffer), int(i)
-    if not 0 <= n < len(rows):
-        raise invalid(
-            "pop",
-            f"the list has no element {n}; it has {len(rows)}",
-            help="Test its length first.",
-            kind=InvalidIndexError,
-        )
+    require(
+        0 <= n < len(rows),
+        "pop",
+        f"the list has no element {n}; it has {len(rows)}",
+        help="Test its length first.",
+        kind=InvalidIndexError,
+    )
     return rows.without(n)
 
 
@@ -310,10 +310,12 @@ INSERT_ROW = Op(
 def _stack_kernel(buffer: np.ndarray | Rows, count: int | None, name: str) -> np.ndarray:
     if isinstance(buffer, Rows) and not buffer.is_even:
         shapes = " and ".join(map(str, sorted({tuple(x.shape) for x in buffer.filled()})[:2]))
-        if name != "TensorArray.stack":
-            raise invalid(
-                name, f"all results must have one shape; there are {shapes}", help="Pad them."
-            )
+        require(
+            name == "TensorArray.stack",
+            name,
+            f"all results must have one shape; there are {shapes}",
+            help="Pad them.",
+        )
         help = "Join them with concat(), or pad them."
         raise invalid(name, f"all elements must have one shape; there are {shapes}", help=help)
     array = np.asarray(buffer)

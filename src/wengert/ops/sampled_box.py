@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dtypes import nums
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
@@ -168,8 +168,11 @@ def _pair(name: str, what: str, given: Any, usual: tuple[float, float]) -> tuple
     if given is None:
         return usual
     result = tuple(static_float(name, v, what) for v in given)
-    if len(result) != 2 or not all(v > 0 for v in result):
-        raise invalid(name, f"`{what}` must be two positive numbers; got {list(result)}")
+    require(
+        len(result) == 2 and all(v > 0 for v in result),
+        name,
+        f"`{what}` must be two positive numbers; got {list(result)}",
+    )
     return result[0], result[1]
 
 
@@ -181,8 +184,7 @@ def _drawn(
         operand_or_empty(image_size, dtypes.int32),
         operand(bounding_boxes, dtypes.float32),
     )
-    if size.dtype not in _TYPES:
-        raise invalid_dtype(name, "`image_size` must be whole numbers", size)
+    require_dtype(size.dtype in _TYPES, name, "`image_size` must be whole numbers", size)
     how = Window(
         bool(whole),
         static_float(name, covered, "min_object_covered"),

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
@@ -45,19 +45,20 @@ def _flat(
 def _check_shapes(name: str, i: shapes.Shape, updates: shapes.Shape, shape: shapes.Shape) -> None:
     if i is None or updates is None or shape is None:
         return
-    if not i:
-        raise invalid(name, "`indices` must be at least a vector; got a scalar")
+    require(i, name, "`indices` must be at least a vector; got a scalar")
     depth = i[-1]
     if depth is None:
         return
     want = (*i[:-1], *shape[depth:])
-    if depth > len(shape) or not shapes.compatible(updates, want):
-        raise invalid(
-            name,
+    require(
+        depth <= len(shape) and shapes.compatible(updates, want),
+        name,
+        lambda: (
             f"`updates` of shape {TensorShape(updates)} do not fit `indices` of shape "
-            f"{TensorShape(i)} into shape {TensorShape(shape)}",
-            help="`updates` needs the shape indices.shape[:-1] + shape[indices.shape[-1]:].",
-        )
+            f"{TensorShape(i)} into shape {TensorShape(shape)}"
+        ),
+        help="`updates` needs the shape indices.shape[:-1] + shape[indices.shape[-1]:].",
+    )
 
 
 def _numbers(i: JaxArray | np.ndarray, shape: tuple[int, ...]) -> Any:

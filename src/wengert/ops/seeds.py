@@ -19,7 +19,7 @@ from wengert.core import random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import get_state
 from wengert.core.dtypes import nums, uint64
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
 from wengert.core.op import Op, ShapeDtype
@@ -228,10 +228,13 @@ def _lower_seed_state(seed: JaxArray) -> JaxArray:
 
 
 def _infer_seed_state(seed: ShapeDtype) -> ShapeDtype:
-    if seed.shape is not None and (len(seed.shape) != 1 or seed.shape[0] not in (None, 2)):
-        raise invalid(
-            "stateless random", "`seed` must have shape [2]", seed, help="Give two whole numbers."
-        )
+    require(
+        seed.shape is None or (len(seed.shape) == 1 and seed.shape[0] in (None, 2)),
+        "stateless random",
+        "`seed` must have shape [2]",
+        seed,
+        help="Give two whole numbers.",
+    )
     return ShapeDtype((3,), uint64)
 
 

@@ -18,7 +18,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.errors import InvalidIndexError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -51,42 +51,50 @@ def _combine(
 
 
 def _check_range(name: str, ids: np.ndarray, num: int) -> None:
-    if ids.size and ids.max() >= num:
-        raise invalid(
-            name,
-            f"segment {ids.max()} is outside [0, {num})",
-            kind=InvalidIndexError,
-            help="Raise `num_segments`; negative numbers drop a row.",
-        )
+    require(
+        not ids.size or ids.max() < num,
+        name,
+        lambda: f"segment {ids.max()} is outside [0, {num})",
+        kind=InvalidIndexError,
+        help="Raise `num_segments`; negative numbers drop a row.",
+    )
 
 
 def _check_sorted(name: str, ids: np.ndarray) -> None:
-    if ids.size and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
-        raise invalid(
-            name,
-            "`segment_ids` must not be negative and must not decrease",
-            help=f"Sort them, or use tf.math.unsorted_{name}.",
-        )
+    require(
+        not ids.size or (ids[0] >= 0 and not (ids[1:] < ids[:-1]).any()),
+        name,
+        "`segment_ids` must not be negative and must not decrease",
+        help=f"Sort them, or use tf.math.unsorted_{name}.",
+    )
 
 
 def _infer_unsorted(name: str, x: ShapeDtype, ids: ShapeDtype, num: int) -> ShapeDtype:
     if x.shape is None or ids.shape is None:
         return ShapeDtype(None, x.dtype)
     lead = x.shape[: len(ids.shape)]
-    if len(lead) < len(ids.shape) or any(
-        None not in (a, b) and a != b for a, b in zip(lead, ids.shape, strict=True)
-    ):
-        raise invalid(name, "`data` must begin with the sizes of `segment_ids`", x, ids)
+    require(
+        len(lead) >= len(ids.shape)
+        and all(None in (a, b) or a == b for a, b in zip(lead, ids.shape, strict=True)),
+        name,
+        "`data` must begin with the sizes of `segment_ids`",
+        x,
+        ids,
+    )
     return ShapeDtype((num, *x.shape[len(ids.shape) :]), x.dtype)
 
 
 def _infer_sorted(name: str, x: ShapeDtype, ids: ShapeDtype) -> ShapeDtype:
-    if ids.shape is not None and len(ids.shape) != 1:
-        raise invalid(name, "`segment_ids` must be a vector", ids)
+    require(ids.shape is None or len(ids.shape) == 1, name, "`segment_ids` must be a vector", ids)
     if x.shape is None or ids.shape is None:
         return ShapeDtype(None, x.dtype)
-    if not x.shape or (None not in (x.shape[0], ids.shape[0]) and x.shape[0] != ids.shape[0]):
-        raise invalid(name, "`segment_ids` must have a number for each row of `data`", x, ids)
+    require(
+        x.shape and (None in (x.shape[0], ids.shape[0]) or x.shape[0] == ids.shape[0]),
+        name,
+        "`segment_ids` must have a number for each row of `data`",
+        x,
+        ids,
+    )
     return ShapeDtype((None, *x.shape[1:]), x.dtype)
 
 
@@ -248,8 +256,9 @@ def _inputs(name: str, data: TensorLike, segment_ids: Any) -> tuple[Any, Any]:
     x, ids = operand(data), operand(segment_ids)
     if ids.dtype is dtypes.int16 and name.startswith("unsorted"):
         ids = tf.cast(ids, dtypes.int32)
-    if ids.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype(name, "`segment_ids` must be int32 or int64", ids)
+    require_dtype(
+        ids.dtype in (dtypes.int32, dtypes.int64), name, "`segment_ids` must be int32 or int64", ids
+    )
     return x, ids
 
 
@@ -284,8 +293,11 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 
 def _segments(name: str, num_segments: TensorLike) -> Any:
     num = static(name, num_segments)
-    if not isinstance(num, int | Dim) or negative(num):
-        raise invalid(name, f"`num_segments` must be one number, not negative; got {num}")
+    require(
+        isinstance(num, int | Dim) and not negative(num),
+        name,
+        f"`num_segments` must be one number, not negative; got {num}",
+    )
     return num
 
 

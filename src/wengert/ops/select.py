@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
-from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -68,14 +68,17 @@ def where(
 
         return where_indices(condition)
     if x is None or y is None:
-        raise at_site(ValueError("where: give both `x` and `y`, or neither."))
+        raise invalid("where", "give both `x` and `y`, or neither", kind=ValueError)
     if isinstance(condition, np.ndarray | np.generic) and condition.dtype.kind in "iuf":
         condition = condition.astype(bool)  # a mask of NumPy's, as TensorFlow takes it
     c = operand(condition)
-    if c.dtype is not dtypes.bool_:
-        raise invalid_dtype(
-            "where", "`condition` must be boolean", c, help="Compare it, as x != 0."
-        )
+    require_dtype(
+        c.dtype is dtypes.bool_,
+        "where",
+        "`condition` must be boolean",
+        c,
+        help="Compare it, as x != 0.",
+    )
     if not isinstance(x, Value) and not isinstance(y, Value):
         x = operand(x)
     return apply(SELECT, c, *operands("where", x, y))
@@ -135,10 +138,14 @@ def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 def _infer_clip(x: ShapeDtype, low: ShapeDtype, high: ShapeDtype) -> ShapeDtype:
     out = shapes.broadcast("clip_by_value", x.shape, low.shape, high.shape)
-    if not shapes.compatible(out, x.shape):
-        raise invalid(
-            "clip_by_value", "the bounds must broadcast to the shape of the tensor", x, low, high
-        )
+    require(
+        shapes.compatible(out, x.shape),
+        "clip_by_value",
+        "the bounds must broadcast to the shape of the tensor",
+        x,
+        low,
+        high,
+    )
     return ShapeDtype(shapes.merge(out, x.shape), x.dtype)
 
 

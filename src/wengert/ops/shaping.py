@@ -12,7 +12,7 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import fallback
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
@@ -161,19 +161,22 @@ SUM_LIKE = Op(
 
 
 def _infer_broadcast_to(x: ShapeDtype, shape: tuple[int, ...]) -> ShapeDtype:
-    if any(map(negative, shape)):
-        raise invalid("broadcast_to", f"a size must not be negative; got {list(shape)}")
+    require(
+        not any(map(negative, shape)),
+        "broadcast_to",
+        f"a size must not be negative; got {list(shape)}",
+    )
     if x.shape is not None:
         bad = len(shape) < len(x.shape) or any(
             d not in (None, 1, s) and s is not None
             for d, s in zip(x.shape, shape[len(shape) - len(x.shape) :], strict=True)
         )
-        if bad:
-            raise invalid(
-                "broadcast_to",
-                f"shape {TensorShape(x.shape)} does not broadcast to {TensorShape(shape)}",
-                help="Sizes must be equal or 1, counted from the right.",
-            )
+        require(
+            not bad,
+            "broadcast_to",
+            lambda: f"shape {TensorShape(x.shape)} does not broadcast to {TensorShape(shape)}",
+            help="Sizes must be equal or 1, counted from the right.",
+        )
     return ShapeDtype(shape, x.dtype)
 
 

@@ -16,7 +16,15 @@ from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, exhausted, finds_no_room, invalid, lower_first
+from wengert.core.errors import (
+    at_site,
+    describe,
+    exhausted,
+    finds_no_room,
+    invalid,
+    lower_first,
+    require,
+)
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
@@ -51,8 +59,11 @@ def at_least(name: str, what: str, number: TensorLike, least: int) -> Any:
 def whole_shape(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as sizes, none of them negative: now, or when the function runs."""
     result = static_tuple(name, shape)
-    if any(map(negative, result)):
-        raise invalid(name, f"a size must not be negative; got shape {list(result)}")
+    require(
+        not any(map(negative, result)),
+        name,
+        f"a size must not be negative; got shape {list(result)}",
+    )
     return tuple([at_least(name, "a size", d, 0) for d in result]) if is_open(result) else result
 
 
@@ -137,8 +148,7 @@ def _infer_agree(x: ShapeDtype, y: ShapeDtype, name: str, rule: str, count: int)
     """The last `count` sizes of both must be the same; all, for 0."""
     if x.shape is None or y.shape is None:
         return x
-    if known_unequal(x.shape[-count:], y.shape[-count:]):
-        raise invalid(name, rule, x, y)
+    require(not known_unequal(x.shape[-count:], y.shape[-count:]), name, rule, x, y)
     if len(x.shape) != len(y.shape) or count:
         return x
     return ShapeDtype(shapes.merge(x.shape, y.shape), x.dtype)
@@ -167,6 +177,5 @@ def agree(name: str, rule: str, x: Any, y: Any, count: int = 0) -> Any:
     """`x`, whose sizes (or whose last `count` sizes) must be those of `y`: now, or when it runs."""
     if x._array.shape[-count:] == y._array.shape[-count:]:
         return x
-    if known_unequal(x._array.shape[-count:], y._array.shape[-count:]):
-        raise invalid(name, rule, x, y)
+    require(not known_unequal(x._array.shape[-count:], y._array.shape[-count:]), name, rule, x, y)
     return apply(AGREE, x, y, name=name, rule=rule, count=count)

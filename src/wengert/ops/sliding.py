@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.errors import UnimplementedError, invalid, invalid_dtype, require, require_dtype
 from wengert.core.types import TensorLike
 from wengert.ops.sizes import fixed
 
@@ -47,11 +47,13 @@ def channels_first(name: str, data_format: str | None, spatial: int) -> bool:
 
 def not_both(name: str, strides: Any, dilations: Any, help: str) -> None:
     """Refuses strides together with dilations, as TensorFlow's general functions do."""
-    if max(strides) > 1 and max(dilations) > 1:
-        raise invalid(
-            name, f"`strides` > 1 cannot go together with `dilations` > 1; got {list(strides)} and "
-            f"{list(dilations)}", help=help,
-        )  # fmt: skip
+    require(
+        max(strides) <= 1 or max(dilations) <= 1,
+        name,
+        f"`strides` > 1 cannot go together with `dilations` > 1; got {list(strides)} and "
+        f"{list(dilations)}",
+        help=help,
+    )
 
 
 def entries(
@@ -107,20 +109,25 @@ def as_padding(name: str, padding: Any, spatial: int, first: bool) -> str | Pair
             return padding
         raise invalid(name, f"`padding` must be 'SAME', 'VALID' or a list; got {padding!r}")
     pairs = fixed(name, "padding", padding)
-    if not isinstance(pairs, tuple) or not all(map(_is_pair, pairs)):
-        raise invalid_dtype(
-            name, f"`padding` must be 'SAME', 'VALID' or a list of pairs; got {padding!r}"
-        )
-    if len(pairs) != spatial + 2:
-        raise invalid(
-            name, f"`padding` must have {spatial + 2} pairs, one for each axis; got {len(pairs)}"
-        )
+    require_dtype(
+        isinstance(pairs, tuple) and all(map(_is_pair, pairs)),
+        name,
+        lambda: f"`padding` must be 'SAME', 'VALID' or a list of pairs; got {padding!r}",
+    )
+    require(
+        len(pairs) == spatial + 2,
+        name,
+        f"`padding` must have {spatial + 2} pairs, one for each axis; got {len(pairs)}",
+    )
     outer = pairs[:2] if first else (pairs[0], pairs[-1])
-    if outer != ((0, 0), (0, 0)):
-        raise invalid(name, "`padding` of the batch and channel axes must be 0", padding)
+    require(
+        outer == ((0, 0), (0, 0)),
+        name,
+        "`padding` of the batch and channel axes must be 0",
+        padding,
+    )
     pairs = pairs[2:] if first else pairs[1:-1]
-    if min(itertools.chain(*pairs)) < 0:
-        raise invalid(name, "`padding` must not be negative", padding)
+    require(min(itertools.chain(*pairs)) >= 0, name, "`padding` must not be negative", padding)
     return pairs
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid_dtype
+from wengert.core.errors import require_dtype
 from wengert.core.lazy_modules import lax, special
 from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
@@ -110,8 +110,9 @@ GELU = unary(
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """x times the normal distribution function of x, or its approximation by tanh."""
     x = operand(features)
-    if not x.dtype.is_floating:
-        raise invalid_dtype("gelu", "`features` must be floating", x, help="Use tf.cast.")
+    require_dtype(
+        x.dtype.is_floating, "gelu", "`features` must be floating", x, help="Use tf.cast."
+    )
     return apply(GELU, x, approximate=bool(approximate))
 
 

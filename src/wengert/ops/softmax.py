@@ -7,7 +7,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Op, ShapeDtype
@@ -142,8 +142,7 @@ SOFTMAX = Op(
 
 def _arguments(name: str, logits: TensorLike, axis: Axis) -> tuple[Value, int]:
     x = operand(logits)
-    if not x.ndim:
-        raise invalid(name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
+    require(x.ndim, name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
     place = -1 if axis is None else static_int(name, axis)
     return x, shapes.check_axis(name, place, x.ndim)
 

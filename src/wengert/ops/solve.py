@@ -18,7 +18,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
-from wengert.core.errors import UnimplementedError, invalid
+from wengert.core.errors import UnimplementedError, invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
@@ -34,11 +34,9 @@ def as_square(name: str, x: ShapeDtype) -> ShapeDtype:
     """A square matrix or a stack of them, whose sides tell of each other; others are refused."""
     if x.shape is None:
         return x
-    if len(x.shape) < 2:
-        raise invalid(name, "rank 2 or more was expected", x)
+    require(len(x.shape) >= 2, name, "rank 2 or more was expected", x)
     rows, cols = x.shape[-2:]
-    if rows is not None and cols is not None and rows != cols:
-        raise invalid(name, "input matrix must be square", x)
+    require(rows is None or cols is None or rows == cols, name, "input matrix must be square", x)
     side = cols if rows is None else rows
     return ShapeDtype((*x.shape[:-2], side, side), x.dtype)
 
@@ -380,15 +378,22 @@ def lstsq(
     a, b = operands("lstsq", matrix, rhs)
     if not fast:
         return tf.matmul(tf.pinv(a), b)
-    if a._array.ndim < 2 or b._array.ndim < 2:
-        raise invalid("lstsq", "both arguments must have rank 2 or more", a, b)
+    require(
+        a._array.ndim >= 2 and b._array.ndim >= 2,
+        "lstsq",
+        "both arguments must have rank 2 or more",
+        a,
+        b,
+    )
     ridge = operand(l2_regularizer, None, a.dtype.real_dtype)
     ridged = is_dynamic(ridge) or bool(ridge._array.any())
-    if a.dtype.is_complex and ridged:
-        raise invalid(
-            "lstsq", "`l2_regularizer` is not available for complex numbers", a,
-            kind=UnimplementedError,
-        )  # fmt: skip
+    require(
+        not a.dtype.is_complex or not ridged,
+        "lstsq",
+        "`l2_regularizer` is not available for complex numbers",
+        a,
+        kind=UnimplementedError,
+    )
     rows, cols = a._array.shape[-2:]
     unsure = rows != cols and is_open((rows, cols))
     if unsure and not ridged:

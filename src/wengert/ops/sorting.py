@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
@@ -31,11 +31,13 @@ SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
 def choose_type(name: str, argument: str, dtype: DTypeLike, *allowed: DType) -> DType:
     """The integer type asked for, or an error that lists the choices."""
     result = dtypes.as_dtype(dtype)
-    if result not in allowed:
-        raise invalid_dtype(
-            name,
-            f"`{argument}` must be one of {', '.join(d.name for d in allowed)}; got {result.name}",
-        )
+    require_dtype(
+        result in allowed,
+        name,
+        lambda: (
+            f"`{argument}` must be one of {', '.join(d.name for d in allowed)}; got {result.name}"
+        ),
+    )
     return result
 
 
@@ -156,10 +158,11 @@ SORT = Op(
 
 
 def _sort(op: Op, values: TensorLike, axis: Axis, direction: str) -> Tensor:
-    if direction not in ("ASCENDING", "DESCENDING"):
-        raise invalid(
-            op.name, f"`direction` must be 'ASCENDING' or 'DESCENDING'; got {direction!r}"
-        )
+    require(
+        direction in ("ASCENDING", "DESCENDING"),
+        op.name,
+        f"`direction` must be 'ASCENDING' or 'DESCENDING'; got {direction!r}",
+    )
     if axis is None:
         raise invalid(op.name, "`axis` must be a whole number; got None", help="The last is -1.")
     x = operand(values)
@@ -195,8 +198,12 @@ class TopKV2(NamedTuple):
 
 
 def _check_k(x: Value | ShapeDtype, k: int | Dim, size: int | Dim) -> None:
-    if negative(k) or negative(size - k):
-        raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
+    require(
+        not negative(k) and not negative(size - k),
+        "top_k",
+        f"`k` {k} must be one number from 0 to {size}, the last size",
+        x,
+    )
 
 
 def _top_k_kernel(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:

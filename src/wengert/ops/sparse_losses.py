@@ -17,7 +17,7 @@ from wengert.core.apply import apply, apply2
 from wengert.core.bounded_cache import cached_arrays
 from wengert.core.context import get_state
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
@@ -151,12 +151,14 @@ def _sparse_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
 def _infer_sparse(labels: ShapeDtype, logits: ShapeDtype) -> ShapeDtype:
     if logits.shape is None:
         return ShapeDtype(labels.shape, logits.dtype)
-    if not logits.shape or not shapes.compatible(labels.shape, logits.shape[:-1]):
-        raise invalid(
-            "sparse_softmax_cross_entropy_with_logits",
-            "`labels` must have the shape of `logits` without its last axis", labels, logits,
-            help="Labels are class numbers; squeeze a last axis of size 1.",
-        )  # fmt: skip
+    require(
+        logits.shape and shapes.compatible(labels.shape, logits.shape[:-1]),
+        "sparse_softmax_cross_entropy_with_logits",
+        "`labels` must have the shape of `logits` without its last axis",
+        labels,
+        logits,
+        help="Labels are class numbers; squeeze a last axis of size 1.",
+    )
     return ShapeDtype(shapes.merge(labels.shape, logits.shape[:-1]), logits.dtype)
 
 
@@ -268,15 +270,19 @@ def sparse_softmax_cross_entropy_with_logits(
 ) -> Tensor:
     """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
     name = "sparse_softmax_cross_entropy_with_logits"
-    if labels is None or logits is None:
-        raise invalid(name, "both `labels` and `logits` must be given")
+    require(
+        labels is not None and logits is not None, name, "both `labels` and `logits` must be given"
+    )
     if type(logits) is not Tensor:
         logits = operand(logits)
     if type(labels) is not Tensor:
         labels = operand(labels, None, dtypes.int64)
-    if labels._array.dtype.num not in _LABELS or logits._array.dtype.num not in dtypes.FLOAT:
-        raise invalid_dtype(
-            name, "`labels` must be int32 or int64, `logits` floating", labels, logits,
-            help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
-        )  # fmt: skip
+    require_dtype(
+        labels._array.dtype.num in _LABELS and logits._array.dtype.num in dtypes.FLOAT,
+        name,
+        "`labels` must be int32 or int64, `logits` floating",
+        labels,
+        logits,
+        help="Cast with tf.cast, or use softmax_cross_entropy_with_logits for one-hot labels.",
+    )
     return apply2(SPARSE_CROSS_ENTROPY, labels, logits)

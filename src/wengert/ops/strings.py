@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty, to_tensor
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
@@ -86,10 +86,16 @@ def as_string(
     fill = static_str("as_string", fill, "fill", "")
     precision = static_int_or("as_string", precision, "precision", -1)
     width = static_int_or("as_string", width, "width", -1)
-    if scientific and shortest:
-        raise invalid("as_string", "`scientific` and `shortest` exclude each other")
-    if fill not in ("", " ", "0", "+", "-", "#"):
-        raise invalid("as_string", f"`fill` must be one of ' ', '0', '+', '-', '#'; got {fill!r}")
+    require(
+        not scientific or not shortest,
+        "as_string",
+        "`scientific` and `shortest` exclude each other",
+    )
+    require(
+        fill in ("", " ", "0", "+", "-", "#"),
+        "as_string",
+        f"`fill` must be one of ' ', '0', '+', '-', '#'; got {fill!r}",
+    )
     if (precision >= 0 or scientific or shortest) and x.dtype.kind in "biu":
         rule = "`precision`, `scientific` and `shortest` are not for whole numbers and booleans"
         raise invalid("as_string", rule, x)
@@ -161,8 +167,12 @@ JOIN = Op(
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins strings element by element; scalars broadcast."""
-    if isinstance(inputs, str | bytes) or not hasattr(inputs, "__iter__"):
-        raise invalid_dtype("join", "`inputs` must be a list of tensors", inputs)
+    require_dtype(
+        not isinstance(inputs, str | bytes) and hasattr(inputs, "__iter__"),
+        "join",
+        "`inputs` must be a list of tensors",
+        inputs,
+    )
     mark = static_str("join", separator, "separator", "")
     texts = [operand_or_empty(x, dtypes.string) for x in inputs]
     return apply(JOIN, *texts, separator=mark) if texts else to_tensor("")
@@ -204,8 +214,12 @@ def reduce_join(
     rank = x._array.ndim
     wanted = None if axis is None else static_tuple("reduce_join", axis, "axis")
     axes = shapes.axes("reduce_join", wanted, rank)
-    if len(set(axes)) < len(axes):
-        raise invalid("reduce_join", f"`axis` names an axis twice; got {axis!r}", x)
+    require(
+        len(set(axes)) >= len(axes),
+        "reduce_join",
+        lambda: f"`axis` names an axis twice; got {axis!r}",
+        x,
+    )
     order = axes if axis is not None else tuple(range(rank))[::-1]
     mark = static_str("reduce_join", separator, "separator", "")
     return apply(REDUCE_JOIN, x, axis=order, keepdims=keepdims, separator=mark)
@@ -227,8 +241,9 @@ def length(input: TensorLike, unit: str = "BYTE", name: str | None = None) -> Te
 
 
 def _unit(name: str, unit: str) -> str:
-    if unit not in ("BYTE", "UTF8_CHAR"):
-        raise invalid(name, f"`unit` must be 'BYTE' or 'UTF8_CHAR'; got {unit!r}")
+    require(
+        unit in ("BYTE", "UTF8_CHAR"), name, f"`unit` must be 'BYTE' or 'UTF8_CHAR'; got {unit!r}"
+    )
     return unit
 
 
@@ -251,14 +266,14 @@ _CHANGES: tuple[tuple[str, Callable[[bytes], bytes]], ...] = (
 def _text(name: str, x: Any) -> Tensor:
     """A tensor of strings, or an error under the name that users know."""
     x = operand_or_empty(x, dtypes.string)
-    if x.dtype is not dtypes.string:
-        raise invalid_dtype(name, "strings are needed", x, help="Use tf.strings.as_string.")
+    require_dtype(
+        x.dtype is dtypes.string, name, "strings are needed", x, help="Use tf.strings.as_string."
+    )
     return x
 
 
 def _changed(name: str, input: Any, encoding: str) -> Tensor:
-    if encoding not in ("", "utf-8"):
-        raise invalid(name, f"`encoding` must be '' or 'utf-8'; got {encoding!r}")
+    require(encoding in ("", "utf-8"), name, f"`encoding` must be '' or 'utf-8'; got {encoding!r}")
     return apply(CHANGE, _text(name, input), change=f"{name}_utf8" if encoding else name)
 
 
@@ -279,8 +294,7 @@ def strip(input: TensorLike, name: str | None = None) -> Tensor:
 
 def _substr(text: bytes, pos: int, count: int) -> Any:
     size = len(text)
-    if not -size <= pos <= size:
-        raise invalid("substr", f"`pos` {pos} is outside a string of length {size}")
+    require(-size <= pos <= size, "substr", f"`pos` {pos} is outside a string of length {size}")
     start = pos % size if pos < 0 else pos
     return text[start : start + count]
 
@@ -317,8 +331,13 @@ def substr(
 ) -> Tensor:
     """The part of each string that starts at `pos` and is `len` long; these may differ by string."""
     starts, sizes = static("substr", pos), static("substr", len)
-    if np.shape(starts) != np.shape(sizes):
-        raise invalid("substr", "`pos` and `len` must have the same shape", pos, len)
+    require(
+        np.shape(starts) == np.shape(sizes),
+        "substr",
+        "`pos` and `len` must have the same shape",
+        pos,
+        len,
+    )
     return apply(SUBSTR, _text("substr", input), pos=starts, len=sizes, unit=_unit("substr", unit))
 
 
@@ -429,10 +448,13 @@ def split(
 ) -> Any:
     """The parts of one string; a tensor of several would be ragged, which is an error here."""
     x = operand(input)
-    if x._array.ndim:
-        raise invalid(
-            "split", "one string was expected", x, help="Split the strings one at a time."
-        )
+    require(
+        not x._array.ndim,
+        "split",
+        "one string was expected",
+        x,
+        help="Split the strings one at a time.",
+    )
     return apply(SPLIT, x, sep=sep or None, maxsplit=maxsplit)
 
 
@@ -444,8 +466,11 @@ def string_format(
     parts = static_str("format", template, "template").split(
         static_str("format", placeholder, "placeholder")
     )
-    if len(parts) != len(values) + 1:
-        raise invalid("format", f"{len(parts) - 1} placeholders for {len(values)} tensors")
+    require(
+        len(parts) == len(values) + 1,
+        "format",
+        f"{len(parts) - 1} placeholders for {len(values)} tensors",
+    )
     form = _Form(parts, values, static_int_or("format", summarize, "summarize", 3))
     return apply(FORMAT, *form.tensors, form=form) if form.tensors else operand(form.text(()))
 

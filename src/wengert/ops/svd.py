@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import larger, negative, smaller
-from wengert.core.errors import UnimplementedError, invalid, invalid_dtype
+from wengert.core.errors import UnimplementedError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
 from wengert.core.op import Op, ShapeDtype
@@ -32,8 +32,7 @@ from wengert.ops.decompose import (
 def _sizes(name: str, x: ShapeDtype) -> tuple[list[int | None], int | None, int | None, int | None]:
     """Leading axes, rows, columns and the smaller of the two."""
     assert x.shape is not None, "the caller answers for an unknown rank"
-    if len(x.shape) < 2:
-        raise invalid(name, "rank 2 or more was expected", x)
+    require(len(x.shape) >= 2, name, "rank 2 or more was expected", x)
     *lead, m, n = x.shape
     return lead, m, n, None if m is None or n is None else min(m, n)
 
@@ -94,11 +93,15 @@ def _svd_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...], full: bool) -> Te
 
 
 def _near_square(u: Any, v: Any) -> Any:
-    if negative(u.shape[-2] - v.shape[-2] + 1) or negative(v.shape[-2] - u.shape[-2] + 1):
-        raise invalid(
-            "svd", "the gradient with full_matrices=True needs sizes that differ by 1 at most",
-            u, v, help="Use full_matrices=False.", kind=UnimplementedError,
-        )  # fmt: skip
+    require(
+        not negative(u.shape[-2] - v.shape[-2] + 1) and not negative(v.shape[-2] - u.shape[-2] + 1),
+        "svd",
+        "the gradient with full_matrices=True needs sizes that differ by 1 at most",
+        u,
+        v,
+        help="Use full_matrices=False.",
+        kind=UnimplementedError,
+    )
     return u
 
 
@@ -256,8 +259,9 @@ def pinv(
 ) -> Tensor:
     """The pseudo-inverse; singular values up to `rcond` times the largest count as zero."""
     x = operand(a)
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise invalid_dtype("pinv", "a matrix of floats was expected", x)
+    require_dtype(
+        x.dtype.is_floating or x.dtype.is_complex, "pinv", "a matrix of floats was expected", x
+    )
     real = x.dtype.real_dtype
     if rcond is None:
         rcond = _longer_side(x, real) * (10.0 * _epsilon(real))
@@ -284,8 +288,7 @@ def matrix_rank(
 ) -> Tensor:
     """The number of singular values above `tol` (by default, above rounding errors)."""
     x = operand(a, None, dtypes.float32)
-    if x._array.ndim < 2:
-        raise invalid("matrix_rank", "rank 2 or more was expected", x)
+    require(x._array.ndim >= 2, "matrix_rank", "rank 2 or more was expected", x)
     s = svd(x, compute_uv=False)
     if tol is None:
         tol = tf.reduce_max(s, -1, keepdims=True) * (_longer_side(x, s.dtype) * _epsilon(s.dtype))

@@ -9,7 +9,12 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operand, operands
-from wengert.core.errors import FailedPreconditionError, at_site, invalid, invalid_dtype
+from wengert.core.errors import (
+    FailedPreconditionError,
+    invalid,
+    require,
+    require_dtype,
+)
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Op, ShapeDtype
@@ -31,10 +36,13 @@ def _infer(x: ShapeDtype, y: ShapeDtype, x_axes: Axes, y_axes: Axes) -> ShapeDty
     if x.shape is None or y.shape is None:
         return ShapeDtype(None, x.dtype)
     for i, j in zip(x_axes, y_axes, strict=True):
-        if not shapes.compatible((x.shape[i],), (y.shape[j],)):
-            raise invalid(
-                "tensordot", f"axes {i} and {j} that are summed over must have the same size", x, y
-            )
+        require(
+            shapes.compatible((x.shape[i],), (y.shape[j],)),
+            "tensordot",
+            f"axes {i} and {j} that are summed over must have the same size",
+            x,
+            y,
+        )
     x_free, y_free = _free(len(x.shape), x_axes), _free(len(y.shape), y_axes)
     return ShapeDtype((*(x.shape[i] for i in x_free), *(y.shape[j] for j in y_free)), x.dtype)
 
@@ -106,39 +114,56 @@ def _axes(
     axes: int | tuple[int | tuple[int, ...], ...], x_rank: int, y_rank: int
 ) -> tuple[Axes, Axes]:
     if isinstance(axes, int):
-        if not 0 <= axes <= min(x_rank, y_rank):
-            raise invalid(
-                "tensordot", f"`axes` {axes} does not fit tensors of rank {x_rank} and {y_rank}"
-            )
+        require(
+            0 <= axes <= min(x_rank, y_rank),
+            "tensordot",
+            f"`axes` {axes} does not fit tensors of rank {x_rank} and {y_rank}",
+        )
         return tuple(range(x_rank - axes, x_rank)), tuple(range(axes))
     if axes is None or len(axes) != 2:
         got = axes if axes is None else list(axes)
         raise invalid("tensordot", f"`axes` must be a number or a pair; got {got}")
     ours, theirs = ((a,) if isinstance(a, int) else a for a in axes)
-    if any(f is None or any(not isinstance(i, int) for i in f) for f in (ours, theirs)):
-        raise invalid_dtype("tensordot", f"`axes` must be made of whole numbers; got {axes}")
-    if len(ours) != len(theirs):
-        raise invalid("tensordot", f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`")
+    require_dtype(
+        all(f is not None and all(isinstance(i, int) for i in f) for f in (ours, theirs)),
+        "tensordot",
+        f"`axes` must be made of whole numbers; got {axes}",
+    )
+    require(
+        len(ours) == len(theirs),
+        "tensordot",
+        f"`axes` names {len(ours)} axes of `a` and {len(theirs)} of `b`",
+    )
     result = (
         tuple(shapes.check_axis("tensordot", i, x_rank) for i in ours),
         tuple(shapes.check_axis("tensordot", i, y_rank) for i in theirs),
     )
-    if any(len(set(f)) < len(f) for f in result):
-        raise invalid("tensordot", f"`axes` names an axis twice; got {axes}")
+    require(
+        all(len(set(f)) >= len(f) for f in result),
+        "tensordot",
+        f"`axes` names an axis twice; got {axes}",
+    )
     return result
 
 
 def _infer_cross(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
-    if not shapes.compatible(x.shape, y.shape):
-        raise invalid("cross", "both arguments must have the same shape", x, y)
+    require(
+        shapes.compatible(x.shape, y.shape),
+        "cross",
+        "both arguments must have the same shape",
+        x,
+        y,
+    )
     shape = shapes.merge(x.shape, y.shape)
-    if shape is not None and not shape:
-        raise invalid("cross", "rank 1 or more was expected", x, y)
-    if shape is not None and shape[-1] not in (3, None):
-        raise invalid(
-            "cross", "cross products are only defined for vectors of 3 elements", x, y,
-            kind=FailedPreconditionError,
-        )  # fmt: skip
+    require(shape is None or shape, "cross", "rank 1 or more was expected", x, y)
+    require(
+        shape is None or shape[-1] in (3, None),
+        "cross",
+        "cross products are only defined for vectors of 3 elements",
+        x,
+        y,
+        kind=FailedPreconditionError,
+    )
     return ShapeDtype(shape, x.dtype)
 
 
@@ -181,10 +206,12 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
 
     a = operand(a)
     rank = len(a.shape)
-    if rank < 2:
-        raise at_site(
-            ValueError(f"matrix_transpose: rank 2 or more was expected; got rank {rank}.")
-        )
+    require(
+        rank >= 2,
+        "matrix_transpose",
+        f"rank 2 or more was expected; got rank {rank}",
+        kind=ValueError,
+    )
     return transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
 
 

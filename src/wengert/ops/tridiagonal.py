@@ -14,7 +14,13 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import UnimplementedError, at_site, invalid, invalid_dtype
+from wengert.core.errors import (
+    UnimplementedError,
+    at_site,
+    invalid,
+    require,
+    require_dtype,
+)
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
@@ -136,13 +142,12 @@ def _rows(name: str, diagonals: TensorLike, format: str) -> Value:
     need_rank(name, d, 2)
     if format == "matrix":
         return tf.diag_part(d, k=(-1, 1), align="LEFT_RIGHT")
-    if format != "compact":
-        raise at_site(
-            ValueError(
-                f"{name}: `diagonals_format` must be 'compact', 'sequence' or 'matrix'; "
-                f"got {format!r}."
-            )
-        )
+    require(
+        format == "compact",
+        name,
+        f"`diagonals_format` must be 'compact', 'sequence' or 'matrix'; got {format!r}",
+        kind=ValueError,
+    )
     if known_unequal(d._array.shape[-2], 3):
         raise invalid(name, "three diagonals [..., 3, n] are needed", d)
     return d
@@ -184,10 +189,13 @@ def tridiagonal_matmul(
     d = _rows("tridiagonal_matmul", diagonals, diagonals_format)
     b = operand(rhs, None, d.dtype)
     need_rank("tridiagonal_matmul", b, 2)
-    if known_unequal(d._array.shape[-1], b._array.shape[-2]):
-        raise invalid(
-            "tridiagonal_matmul", "the sizes do not fit: [..., 3, n] and [..., n, k]", d, b
-        )
+    require(
+        not known_unequal(d._array.shape[-1], b._array.shape[-2]),
+        "tridiagonal_matmul",
+        "the sizes do not fit: [..., 3, n] and [..., n, k]",
+        d,
+        b,
+    )
     above, middle, below = tf.unstack(d, 3, axis=-2)
     columns = tf.matrix_transpose(b)
     parts = [
@@ -202,14 +210,12 @@ def _chosen(select: str, select_range: Any, values: Value) -> Tensor | slice:
     name = "eigh_tridiagonal"
     if select == "a":
         return slice(None)
-    if select not in ("i", "v"):
-        raise invalid(name, f"`select` must be 'a', 'i' or 'v'; got {select!r}")
+    require(select in ("i", "v"), name, f"`select` must be 'a', 'i' or 'v'; got {select!r}")
     if select_range is None or len(select_range) != 2:
         raise at_site(TypeError(f"{name}: `select_range` must be two numbers."))
     if select == "v":
         low, high = (static_float(name, v, "select_range") for v in select_range)
-        if not low < high:
-            raise invalid(name, f"`select_range` is empty; got ({low}, {high}]")
+        require(low < high, name, f"`select_range` is empty; got ({low}, {high}]")
         return (values > low) & (values <= high)
     first, last = (static_int(name, v, "select_range") for v in select_range)
     count = values._array.shape[-1]
@@ -233,8 +239,13 @@ def eigh_tridiagonal(
     [1.0, 3.0]
     """
     a, b = operand(alpha), operand(beta)
-    if a.dtype is not b.dtype or a.dtype.kind not in "fc":
-        raise invalid_dtype("eigh_tridiagonal", "both must be of one type with fractions", a, b)
+    require_dtype(
+        a.dtype is b.dtype and a.dtype.kind in "fc",
+        "eigh_tridiagonal",
+        "both must be of one type with fractions",
+        a,
+        b,
+    )
     need_rank("eigh_tridiagonal", a, 1)
     need_rank("eigh_tridiagonal", b, 1)
     if type(size := a._array.shape[-1]) is int and known_unequal(

@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
 from wengert.core.types import DTypeLike, Tensor, TensorLike
@@ -64,10 +64,13 @@ def _by_table(x: np.ndarray, low: int, width: int, dtype: DType) -> tuple[np.nda
 
 
 def _infer(x: ShapeDtype, dtype: DType) -> tuple[ShapeDtype, ...]:
-    if x.shape is not None and len(x.shape) != 1:
-        raise invalid(
-            "unique", "a vector is wanted", x, help="Flatten it with tf.reshape(x, [-1])."
-        )
+    require(
+        x.shape is None or len(x.shape) == 1,
+        "unique",
+        "a vector is wanted",
+        x,
+        help="Flatten it with tf.reshape(x, [-1]).",
+    )
     return (
         ShapeDtype((None,), x.dtype),
         ShapeDtype(x.shape or (None,), dtype),

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.core.lazy_modules import special
 from wengert.core.sites import caller
 from wengert.core.types import DTypeLike, Tensor, TensorLike
@@ -20,8 +20,7 @@ from wengert.ops.sizes import at_least, made, table
 
 def _floating(name: str, dtype: DType | DTypeLike) -> DType:
     kind = as_dtype(dtype)
-    if not kind.is_floating:
-        raise at_site(ValueError(f"{name}: `dtype` must be floating; got {kind.name}."))
+    require(kind.is_floating, name, f"`dtype` must be floating; got {kind.name}", kind=ValueError)
     return kind
 
 
@@ -172,8 +171,7 @@ def linear_to_mel_weight_matrix(
         (high <= rate / 2, f"`upper_edge_hertz` {high} must not exceed half of {rate}"),
     ]
     for holds, rule in rules:
-        if not holds:
-            raise at_site(ValueError(f"{what}: {rule}."))
+        require(holds, what, f"{rule}", kind=ValueError)
     count = static_int(what, num_spectrogram_bins, "num_spectrogram_bins")
     count = at_least(what, "`num_spectrogram_bins`", count, 0)
     return _made(made(what, _mel_weights, count, bins, rate, low, high), kind)
