@@ -16,7 +16,6 @@ import wengert as tf
 from tools.damage.checking import check
 from tools.damage.damages import damages
 from tools.damage.formats import FORMATS, Format
-from wengert.io import protobuf_wire
 
 CASES = 60
 
@@ -128,13 +127,8 @@ def test_large_compressed_files_come_in_pieces(tmp_path: Path) -> None:
 def test_fields_of_another_kind_are_unknown_as_in_protocol_buffers() -> None:
     example = tf.train.Example
     assert str(example.FromString(b"\x08\x01")) == ""  # field 1 as a number
-    inner = protobuf_wire.field(
-        3, protobuf_wire.field(1, protobuf_wire.packed([7])) + b"\x0d\x00\x00\x80\x3f"
-    )
-    features = protobuf_wire.field(
-        1, protobuf_wire.field(1, b"n") + protobuf_wire.field(2, inner) + b"\x08\x05"
-    )
-    data = protobuf_wire.field(1, features)
+    # A feature "n" of the numbers [7], with a float in its field 1 and a number in the map's.
+    data = bytes.fromhex("0a13 0a0f 0a016e 120a 1a08 0a0107 0d0000803f 0805")
     assert list(example.FromString(data).features.feature["n"].int64_list.value) == [7]
     found = tf.io.parse_single_example(data, {"n": tf.io.FixedLenFeature([1], tf.int64)})
     assert found["n"].numpy().tolist() == [7]

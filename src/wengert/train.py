@@ -13,20 +13,13 @@ from wengert.checkpoint.state_file import (
     latest_checkpoint,
 )
 from wengert.checkpoint.view import TrackableView
-from wengert.core.missing_names import namespace as _namespace
-from wengert.io.examples import (
-    BytesList,
-    Example,
-    Feature,
-    FeatureList,
-    FeatureLists,
-    Features,
-    FloatList,
-    Int64List,
-    SequenceExample,
-)
+from wengert.core.name_tables import lazily as _lazily
+from wengert.core.name_tables import read as _read
 from wengert.ops.moving_average import ExponentialMovingAverage
 
 experimental = _Namespace(PythonState=_PythonState)
 
-__getattr__, __dir__ = _namespace("tf.train", globals())
+_MESSAGES = """BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List
+    SequenceExample"""  # which import protobuf when a program first uses one
+
+__getattr__, __dir__ = _lazily("tf.train", _read({"io.protobuf_messages": _MESSAGES}), globals())

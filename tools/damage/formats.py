@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 import wengert as tf
 
@@ -111,19 +112,19 @@ blob(
     "example",
     lambda: _example().SerializeToString(),
     lambda data: str(tf.train.Example.FromString(data)),
-    errors=(ValueError,),
+    errors=(DecodeError,),
 )
 blob(
     "sequence_example",
     lambda: _sequence().SerializeToString(),
     lambda data: str(tf.train.SequenceExample.FromString(data)),
-    errors=(ValueError,),
+    errors=(DecodeError,),
 )
 blob(
     "features",
     lambda: _example().features.SerializeToString(),
     lambda data: str(tf.train.Features.FromString(data)),
-    errors=(ValueError,),
+    errors=(DecodeError,),
 )
 blob(
     "parse_single_example",

@@ -61,9 +61,12 @@ class Expected:
     def __init__(self, name: str, key: str, given: Any, sequence: bool) -> None:
         self.key, self.given = key, given
         self.dtype = dtypes.as_dtype(given.dtype)
-        self.source = key
         if self.dtype not in KINDS:
             raise _wrong(name, key, f"the dtype must be float32, int64 or string; got {self.dtype}")
+        self.source = key
+        self.list_name = KINDS[self.dtype]
+        self.array_dtype = object if self.dtype is dtypes.string else self.dtype.np
+        self.empty_value = b"" if self.dtype is dtypes.string else 0
         self.shape: tuple[int, ...] = ()
         self.default: np.ndarray | None = None
         self.kind = _KIND[type(given)]
@@ -90,6 +93,7 @@ class Expected:
 
     def _take_ragged(self, name: str, key: str, given: RaggedFeature) -> None:
         self.source = given.value_key or key
+        self.splits = dtypes.as_dtype(given.row_splits_dtype)
         if given.partitions:
             words = "partitions of a RaggedFeature are not there yet"
             help = "Parse their features, and use tf.RaggedTensor.from_row_splits and the like."

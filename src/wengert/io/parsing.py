@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,25 +17,21 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
-from wengert.io import protobuf_wire
 from wengert.io.features import KINDS, Expected, expected
 
 if TYPE_CHECKING:
     from wengert.core.composite import CompositeTensor
-    from wengert.core.types import Tensor, TensorLike
+    from wengert.core.types import DType, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")
-_READ: dict[int, Any] = {
-    1: ("bytes_list", protobuf_wire.texts),
-    2: ("float_list", protobuf_wire.floats),
-    3: ("int64_list", protobuf_wire.int64s),
-}
-Values = tuple[str, list[Any]]
+_FEW = 16  # values of an example, up to which a list of all is faster than an array for each
+Named = Mapping[str, Any]  # the `Feature` messages of an example by name
+Values = Sequence[Any]  # of one feature
 
 
 class Wanted:
-    """The features that one call asks for; two calls with equal words stay two."""
+    """The features that one call asks for; two calls with equal features stay two."""
 
     def __init__(self, name: str, features: list[Expected], single: bool) -> None:
         self.name, self.features, self.single = name, features, single
@@ -41,65 +40,41 @@ class Wanted:
         return ", ".join(one.key for one in self.features)
 
 
-def _feature(data: bytes) -> tuple[str, list[bytes | float]] | None:
-    """The kind and the values of a feature."""
-    result: Values | None = None
-    for number, content in protobuf_wire.parts(data):
-        if number in _READ:
-            name, read = _READ[number]
-            values: list[Any] = []
-            for inner, kind, part in protobuf_wire.fields(content):
-                if inner == 1:
-                    values += read(kind, part)
-            result = (name, values)
-    return result
+def message_of(name: str, kind: str, data: bytes) -> Any:
+    """The `Example` or `SequenceExample` that was serialized."""
+    from google.protobuf.message import DecodeError
 
+    from wengert.io import protobuf_messages
 
-def entries_of(data: bytes) -> dict[str, bytes]:
-    """The parts of a map by name, as bytes."""
-    table = {}
-    for number, entry in protobuf_wire.parts(data):
-        if number == 1:
-            parts = dict(protobuf_wire.parts(entry))
-            table[bytes(parts.get(1, b"")).decode()] = parts.get(2, b"")
-    return table
-
-
-def _example(name: str, data: bytes) -> dict[str, bytes]:
-    """The features of an example by name, still as bytes."""
     try:
-        joined = b"".join(part for number, part in protobuf_wire.parts(bytes(data)) if number == 1)
-        return entries_of(joined)
-    except (protobuf_wire.DecodeError, UnicodeDecodeError, TypeError) as error:
-        raise no_example(name, data, error) from error
+        return getattr(protobuf_messages, kind).FromString(data)
+    except DecodeError as error:
+        help = "Give what SerializeToString() of a tf.train.Example returned."
+        words = f"the bytes are no example ({error})"
+        raise invalid(name, words, repr(data[:40]), help=help) from error
 
 
-def no_example(name: str, data: Any, error: Exception) -> Exception:
-    help = "Give what SerializeToString() of a tf.train.Example returned."
-    return invalid(name, f"the bytes are no example ({error})", repr(bytes(data)[:40]), help=help)
-
-
-def values_of(
-    name: str, example: dict[str, bytes], one: Expected, key: str
-) -> list[bytes | float] | None:
+def values_of(name: str, example: Named, one: Expected, key: str) -> Values | None:
     """The values of a feature; `None` where the example does not have it."""
-    data = example.get(key)
-    try:
-        result = None if data is None else _feature(data)
-    except protobuf_wire.DecodeError as error:
-        raise no_example(name, data, error) from error
-    if result is None:
+    feature = example.get(key)
+    kind = None if feature is None else feature.WhichOneof("kind")
+    if kind is None:
         return None
-    if result[0] != KINDS[one.dtype]:
-        kinds = {v: k.name for k, v in KINDS.items()}
+    if kind != one.list_name:
+        names = {v: k.name for k, v in KINDS.items()}
         raise invalid(
-            name, f"feature {key!r} holds {kinds[result[0]]} values, but {one.dtype.name} is "
+            name, f"feature {key!r} holds {names[kind]} values, but {one.dtype.name} is "
             "asked for", help="Ask for the dtype in which it was written.",
         )  # fmt: skip
-    return result[1]
+    return getattr(feature, kind).value
 
 
-def array_of(values: list[bytes | float] | list[float], dtype: dtypes.DType) -> np.ndarray:
+def joined(rows: Iterable[Values | None], dtype: DType) -> np.ndarray:
+    """The values of several examples one after the other."""
+    given = [values for values in rows if values]
+    if dtype is not dtypes.string and sum(map(len, given)) > _FEW * len(given):
+        return np.concatenate([np.array(values, dtype.np) for values in given])
+    values = list(chain.from_iterable(given))
     if dtype is not dtypes.string:
         return np.array(values, dtype.np)
     out = np.empty(len(values), object)
@@ -107,65 +82,56 @@ def array_of(values: list[bytes | float] | list[float], dtype: dtypes.DType) -> 
     return out
 
 
-def dense(
-    name: str, one: Expected, rows: list[list[Any] | None], examples: list[dict[str, bytes]]
-) -> np.ndarray:
-    size = int(np.prod(one.shape))
-    out = np.empty((len(rows), size), object if one.dtype is dtypes.string else one.dtype.np)
+def dense(name: str, one: Expected, rows: list[Values | None], examples: list[Named]) -> np.ndarray:
+    """Arrays of one shape for the values of several examples."""
+    size = math.prod(one.shape)
     for i, values in enumerate(rows):
         if values is None:
             if one.default is None:
                 raise _missing(name, one, examples[i])
-            out[i] = one.default.reshape(-1)
+            rows[i] = one.default.reshape(-1).tolist()
         elif len(values) != size:
             help = "Give the right shape, or use a VarLenFeature or a RaggedFeature."
             rule = f"feature {one.key!r} has {len(values)} values, but shape {list(one.shape)}"
             raise invalid(name, f"{rule} takes {size}", help=help)
-        else:
-            out[i] = array_of(values, one.dtype)
-    return out.reshape(len(rows), *one.shape)
+    return joined(rows, one.dtype).reshape(len(rows), *one.shape)
 
 
-def _missing(name: str, one: Expected, example: dict[str, bytes]) -> Exception:
+def _missing(name: str, one: Expected, example: Named) -> Exception:
     there = ", ".join(sorted(example)) or "none"
     help = "Check the name, give FixedLenFeature a `default_value`, or use a VarLenFeature."
     rule = f"feature {one.key!r} is required, but an example does not have it; it has {there}"
     return invalid(name, rule, help=help)
 
 
-def _rows(name: str, one: Expected, rows: list[list[Any] | None]) -> np.ndarray:
+def _rows(name: str, one: Expected, rows: list[Values | None]) -> np.ndarray:
     """Entries of one shape, padded to the longest example."""
-    size = max(int(np.prod(one.shape)), 1)
-    for values in rows:
-        if values is not None and len(values) % size:
-            rule = f"feature {one.key!r} has {len(values)} values, which is no multiple of"
+    size = max(math.prod(one.shape), 1)
+    lengths = _lengths(rows)
+    for length in lengths:
+        if length % size:
+            rule = f"feature {one.key!r} has {length} values, which is no multiple of"
             raise invalid(name, f"{rule} {size}, the size of shape {list(one.shape)}")
-    longest = max((len(values or ()) // size for values in rows), default=0)
-    fill = b"" if one.dtype is dtypes.string else 0
-    kind = object if one.dtype is dtypes.string else one.dtype.np
-    out = np.full((len(rows), longest * size), fill, kind)
-    if one.default is not None:
-        out[...] = one.default.reshape(-1)[0]
-    for i, values in enumerate(rows):
-        if values:
-            out[i, : len(values)] = array_of(values, one.dtype)
-    return out.reshape(len(rows), longest, *one.shape)
+    longest = max(lengths, default=0)
+    fill = one.empty_value if one.default is None else one.default.reshape(-1)[0]
+    out = np.full((len(rows), longest), fill, one.array_dtype)
+    out[np.arange(longest) < np.array(lengths)[:, None]] = joined(rows, one.dtype)
+    return out.reshape(len(rows), longest // size, *one.shape)
 
 
-def _sparse(one: Expected, rows: list[list[bytes | float] | None]) -> tuple[np.ndarray, ...]:
-    lengths = [len(values or ()) for values in rows]
+def _lengths(rows: list[Values | None]) -> list[int]:
+    return [len(values or ()) for values in rows]
+
+
+def _sparse(one: Expected, rows: list[Values | None]) -> tuple[np.ndarray, ...]:
+    lengths = _lengths(rows)
     row = np.repeat(np.arange(len(rows)), lengths)
-    column = np.concatenate([np.arange(n) for n in lengths] or [np.zeros(0)])
-    indices = np.stack([row, column], 1).astype(np.int64)
-    shape = np.array([len(rows), max(lengths, default=0)], np.int64)
-    return indices, _joined(one, rows), shape
+    starts = np.cumsum([0, *lengths])[:-1]
+    indices = np.stack([row, np.arange(len(row)) - np.repeat(starts, lengths)], 1)
+    return indices, joined(rows, one.dtype), np.array([len(rows), max(lengths, default=0)])
 
 
-def _joined(one: Expected, rows: list[list[Any] | None]) -> np.ndarray:
-    return array_of([v for values in rows for v in values or ()], one.dtype)
-
-
-def _pairs(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[np.ndarray, ...]:
+def _pairs(name: str, one: Expected, examples: list[Named]) -> tuple[np.ndarray, ...]:
     """A sparse tensor from features that hold indices and values."""
     given = one.given
     keys = [given.index_key] if isinstance(given.index_key, str) else list(given.index_key)
@@ -185,12 +151,12 @@ def _pairs(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[
         if any(not 0 <= a < size for a, size in zip(at[1:], sizes, strict=True)):
             raise invalid(name, f"feature {one.key!r}: index {at[1:]} is outside {sizes}")
     indices = np.array([at for at, _ in results], np.int64).reshape(-1, 1 + len(sizes))
-    return indices, array_of([v for _, v in results], one.dtype), np.array([len(examples), *sizes])
+    return indices, joined([[v for _, v in results]], one.dtype), np.array([len(examples), *sizes])
 
 
-def _ragged(one: Expected, rows: list[list[Any] | None]) -> tuple[np.ndarray, ...]:
-    splits = np.cumsum([0, *(len(values or ()) for values in rows)])
-    return _joined(one, rows), splits.astype(one.given.row_splits_dtype.as_numpy_dtype)
+def _ragged(one: Expected, rows: list[Values | None]) -> tuple[np.ndarray, ...]:
+    splits = np.cumsum([0, *_lengths(rows)])
+    return joined(rows, one.dtype), splits.astype(one.splits.np)
 
 
 def _kernel(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
@@ -199,15 +165,15 @@ def _kernel(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
         rule = "`serialized` must be one string" + ("" if wanted.single else ", or a vector")
         help = "Use tf.io.parse_example for several." if wanted.single else ""
         raise invalid(name, rule, ShapeDtype(serialized.shape, dtypes.string), help=help)
-    examples = [_example(name, data) for data in serialized.reshape(-1)]
-    out: list[np.ndarray] = []
-    for one in wanted.features:
-        result = answer(name, one, examples)
-        out += _alone(one, result) if serialized.ndim == 0 else result
-    return tuple(out)
+    messages = [message_of(name, "Example", data) for data in serialized.reshape(-1)]
+    examples: list[Named] = [message.features.feature for message in messages]
+    results = [(one, answer(name, one, examples)) for one in wanted.features]
+    if serialized.ndim == 0:
+        return tuple(array for one, arrays in results for array in _alone(one, arrays))
+    return tuple(array for _, arrays in results for array in arrays)
 
 
-def answer(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[np.ndarray, ...]:
+def answer(name: str, one: Expected, examples: list[Named]) -> tuple[np.ndarray, ...]:
     """The arrays that a feature of some examples is made of."""
     if one.kind == "pairs":
         return _pairs(name, one, examples)
@@ -219,13 +185,13 @@ def answer(name: str, one: Expected, examples: list[dict[str, bytes]]) -> tuple[
     return _sparse(one, rows) if one.kind == "sparse" else _ragged(one, rows)
 
 
-def _alone(one: Expected, found: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _alone(one: Expected, arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     """The arrays for one example, without the axis of the batch."""
     if one.kind in ("dense", "rows"):
-        return (np.asarray(found[0][0], found[0].dtype),)
+        return (np.asarray(arrays[0][0], arrays[0].dtype),)
     if one.kind == "ragged":
-        return (found[0],)
-    indices, values, shape = found
+        return (arrays[0],)
+    indices, values, shape = arrays
     return indices[:, 1:], values, shape[1:]
 
 
@@ -234,10 +200,7 @@ def _infer(serialized: ShapeDtype, wanted: Wanted) -> tuple[ShapeDtype, ...]:
     batch: tuple[int | None, ...] = ()
     if not single:
         batch = (None,) if serialized.shape is None else tuple(serialized.shape)
-    out: list[ShapeDtype] = []
-    for one in wanted.features:
-        out += specs(one, batch)
-    return tuple(out)
+    return tuple(spec for one in wanted.features for spec in specs(one, batch))
 
 
 def specs(one: Expected, batch: tuple[int | None, ...]) -> list[ShapeDtype]:
@@ -251,7 +214,7 @@ def specs(one: Expected, batch: tuple[int | None, ...]) -> list[ShapeDtype]:
         if not batch:
             return [values]
         ends = None if batch[0] is None else batch[0] + 1
-        return [values, ShapeDtype((ends,), dtypes.as_dtype(one.given.row_splits_dtype))]
+        return [values, ShapeDtype((ends,), one.splits)]
     rank = len(batch) + (1 if one.kind == "sparse" else np.size(one.given.size))
     parts = [ShapeDtype((None, rank), dtypes.int64), ShapeDtype((None,), one.dtype)]
     return [*parts, ShapeDtype((rank,), dtypes.int64)]
@@ -274,10 +237,8 @@ def packed(
     features: list[Expected], parts: list[Tensor] | tuple[Tensor, ...], single: bool
 ) -> dict[str, Tensor | CompositeTensor]:
     """Tensors by name, from the tensors that they are made of."""
-    rest, result = list(parts), {}
-    for one in features:
-        result[one.key] = _composed(one, rest, single)
-    return result
+    rest = list(parts)
+    return {one.key: _composed(one, rest, single) for one in features}
 
 
 def _composed(one: Expected, rest: list[Tensor], single: bool) -> Tensor | CompositeTensor:

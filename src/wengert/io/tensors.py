@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,32 +12,34 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
-from wengert.io import protobuf_wire
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")
-# The fields of a TensorProto, and those that hold single values by the kind of their dtype.
-_DTYPE, _SHAPE, _CONTENT, _STRINGS = 1, 2, 4, 8
-_FLOATS, _DOUBLES, _COMPLEX, _DOUBLE_COMPLEX, _HALVES = 5, 6, 9, 12, 13
-_WHOLE = {7, 10, 11, 16, 17}
+# The field that holds single values, by dtype; those that are not named are in `int_val`.
+_SINGLE_VALUES = {
+    "float32": "float_val", "float64": "double_val", "float16": "half_val",
+    "bfloat16": "half_val", "string": "string_val", "complex64": "scomplex_val",
+    "complex128": "dcomplex_val", "int64": "int64_val", "bool": "bool_val",
+    "uint32": "uint32_val", "uint64": "uint64_val",
+}  # fmt: skip
+# What the numbers of a field are views of, where they are not of the dtype itself.
+_STORED_AS = {"half_val": np.uint16, "scomplex_val": np.float32, "dcomplex_val": np.float64}
 
 
 def _serialize(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
-    sizes = b"".join(
-        protobuf_wire.field(2, protobuf_wire.number_field(1, n) if n else b"") for n in x.shape
-    )
-    data = protobuf_wire.number_field(_DTYPE, dtype.as_datatype_enum) + protobuf_wire.field(
-        _SHAPE, sizes
-    )
+    from wengert.io.protobuf_messages import TensorProto
+
+    shape = {"dim": [{"size": n} for n in x.shape]}
+    message = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=shape)
     if dtype is dtypes.string:
-        data += b"".join(protobuf_wire.field(_STRINGS, text) for text in x.reshape(-1))
-    elif x.size:
-        data += protobuf_wire.field(_CONTENT, np.ascontiguousarray(x).tobytes())
+        message.string_val.extend(x.reshape(-1))
+    else:
+        message.tensor_content = np.ascontiguousarray(x).tobytes()
     out = np.empty((), object)
-    out[()] = data
+    out[()] = message.SerializeToString()
     return out
 
 
@@ -67,82 +70,44 @@ def _parse(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
         raise invalid(
             "parse_tensor", "`serialized` must be one string", ShapeDtype(x.shape, dtypes.string)
         )
+    from google.protobuf.message import DecodeError
+
+    from wengert.io.protobuf_messages import TensorProto
+
     data: Any = x[()]
     try:
-        number, shape, content, values = _parts(data)
-    except protobuf_wire.DecodeError as error:
+        message = TensorProto.FromString(data)
+    except DecodeError as error:
         help = "Give what tf.io.serialize_tensor returned."
         words = f"the bytes are no tensor ({error})"
         raise invalid("parse_tensor", words, repr(data[:40]), help=help) from error
-    if number != dtype.as_datatype_enum:
+    if message.dtype != dtype.as_datatype_enum:
         known = {d.as_datatype_enum: d.name for d in dtypes.ALL}
         help = "Ask for the dtype in which it was written."
-        words = f"the tensor is {known.get(number, 'of an unknown dtype')}, not {dtype.name}"
+        words = f"the tensor is {known.get(message.dtype, 'of an unknown dtype')}, not {dtype.name}"
         raise invalid("parse_tensor", words, help=help)
-    return _filled(dtype, shape, content, values)
+    shape = [dim.size for dim in message.tensor_shape.dim]
+    return _array(dtype, shape, message)
 
 
-def _parts(data: bytes) -> tuple[int, list[int], bytes, list[Any]]:
-    """Dtype, shape, bytes and single values of a message."""
-    number, content, shape, values = 0, b"", [], []
-    for place, kind, part in protobuf_wire.fields(data):
-        if place in (_DTYPE, _SHAPE, _CONTENT) and kind != (
-            protobuf_wire.VARINT if place == _DTYPE else protobuf_wire.BYTES
-        ):
-            continue
-        if place == _DTYPE:
-            number = part
-        elif place == _SHAPE:
-            for inner, size in protobuf_wire.parts(part):
-                if inner == 2:
-                    table = {
-                        n: v for n, k, v in protobuf_wire.fields(size) if k == protobuf_wire.VARINT
-                    }
-                    shape.append(protobuf_wire.signed(table.get(1, 0)))
-        elif place == _CONTENT:
-            content = part
-        else:
-            values += _singles(place, kind, part)
-    return number, shape, content, values
-
-
-def _singles(place: int, kind: int, part: bytes) -> list[Any]:
-    if place == _STRINGS:
-        return protobuf_wire.texts(kind, part)
-    if place == _FLOATS:
-        return protobuf_wire.floats(kind, part)
-    if place in (_DOUBLES, _COMPLEX, _DOUBLE_COMPLEX) and kind == protobuf_wire.VARINT:
-        return []
-    if place == _DOUBLES:
-        return np.frombuffer(part, "<f8").tolist()
-    if place == _COMPLEX:
-        return np.frombuffer(part, "<c8").tolist()
-    if place == _DOUBLE_COMPLEX:
-        return np.frombuffer(part, "<c16").tolist()
-    return protobuf_wire.int64s(kind, part) if place in _WHOLE or place == _HALVES else []
-
-
-def _filled(
-    dtype: dtypes.DType, shape: list[int], content: bytes, values: list[bytes | float]
-) -> np.ndarray:
-    size = int(np.prod(shape))
-    if dtype is dtypes.string:
-        out = np.empty(size, object)
-        out[:] = values + [values[-1] if values else b""] * (size - len(values))
-        return out.reshape(shape)
-    if content:
+def _array(dtype: dtypes.DType, shape: list[int], message: Any) -> np.ndarray:
+    size, content = math.prod(shape), message.tensor_content
+    if content and dtype is not dtypes.string:
         if len(content) != size * dtype.np.itemsize:
             words = f"{len(content)} bytes are no {dtype.name}{shape}"
             raise invalid("parse_tensor", words, help="The data was cut or damaged.")
         return np.frombuffer(content, dtype.np).reshape(shape).copy()
-    if dtype in (dtypes.float16, dtypes.bfloat16):
-        result = np.array(values, np.uint16).view(dtype.np)
+    field = _SINGLE_VALUES.get(dtype.name, "int_val")
+    values = list(getattr(message, field))
+    if dtype is dtypes.string:
+        result = np.empty(len(values), object)
+        result[:] = values
     else:
-        result = np.array(values).astype(dtype.np)
+        result = np.array(values, _STORED_AS.get(field, dtype.np)).view(dtype.np)
     if not result.size:
-        return np.zeros(shape, dtype.np)
-    last = np.full(size - result.size, result[-1], dtype.np)  # the last value stands for the rest
-    return np.concatenate([result, last]).reshape(shape)
+        return np.full(shape, b"" if dtype is dtypes.string else 0, result.dtype)
+    # The last value stands for those that are left out.
+    return np.pad(result, (0, size - result.size), "edge").reshape(shape)
 
 
 PARSE_TENSOR = Op(
