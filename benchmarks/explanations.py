@@ -28,7 +28,7 @@ def best(work: Callable[[], object], number: int = 2000, turns: int = 100) -> fl
 
 LIBRARY = """
 import sys
-from wengert.core.library_sites import above
+from wengert.core.sites import above
 from wengert.core.sites import USER, find
 
 _frame = sys._getframe

@@ -15,10 +15,8 @@ import wengert as tf
 from wengert.core import dtypes
 from wengert.core.op import ShapeDtype
 from wengert.core.process_settings import PROCESS
-from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.graph.passes import optimised
 from wengert.graph.verify import verify
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.core.scopes import Scoped
+from wengert.core.context import Scoped
 from wengert.engines import devices, engine_choice
 from wengert.runtime import settings
 from wengert.summary.writer import SummaryWriter

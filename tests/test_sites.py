@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.core import library_sites, sites
+from wengert.core import sites
 from wengert.explain import doctor
 
 LIBRARY = """
@@ -51,9 +51,9 @@ def library() -> Iterator[Any]:
     names: dict[str, Any] = {}
     file = str(Path(tf.__file__).parent / "a_library.py")
     exec(compile(LIBRARY, file, "exec"), names)
-    library_sites._known.clear()
+    sites._known.clear()
     yield type("Library", (), {k: staticmethod(v) for k, v in names.items() if callable(v)})
-    library_sites._known.clear()
+    sites._known.clear()
 
 
 def line(tensor: Any) -> tuple[str, int]:
@@ -78,8 +78,8 @@ def test_the_way_up_from_every_door_is_remembered(library: Any, work: str) -> No
     for _ in range(60):
         made = library.through(12, getattr(library, work))
         assert here(made) == "test_the_way_up_from_every_door_is_remembered"
-    (known,) = library_sites._known.values()
-    assert known.sure >= library_sites._SURE
+    (known,) = sites._known.values()
+    assert known.sure >= sites._SURE
     assert len(known.ways) == 1
 
 
@@ -122,14 +122,14 @@ def test_a_later_change_of_the_way_is_noticed(library: Any) -> None:
     own = found[0]
     assert own != "mine"
     assert found[:200] == [own] * 200
-    assert found[200 + library_sites._AGAIN + 1 :] == ["mine"] * (200 - library_sites._AGAIN - 1)
+    assert found[200 + sites._AGAIN + 1 :] == ["mine"] * (200 - sites._AGAIN - 1)
 
 
 def test_the_doctor_walks_every_time(library: Any) -> None:
     for _ in range(50):
         library.through(15, library.compute)
     with doctor():
-        (known,) = library_sites._known.values()
+        (known,) = sites._known.values()
         left = known.left
         for _ in range(50):
             assert here(library.through(15, library.compute)) == "test_the_doctor_walks_every_time"
@@ -160,12 +160,12 @@ def test_random_stacks(library: Any) -> None:
 
 
 def test_what_is_remembered_is_bounded(library: Any) -> None:
-    for k in range(library_sites._MOST + 50):
-        library_sites._known[-k] = library_sites.Known(library.compute.__code__)
+    for k in range(sites._MOST + 50):
+        sites._known[-k] = sites.Known(library.compute.__code__)
     library.through(15, library.compute)
-    assert len(library_sites._known) <= library_sites._MOST + 50
+    assert len(sites._known) <= sites._MOST + 50
     library.through(15, library.compute)
-    assert len(library_sites._known) < library_sites._MOST
+    assert len(sites._known) < sites._MOST
 
 
 @pytest.mark.parametrize(

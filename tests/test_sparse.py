@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import wengert as tf
-from wengert.composite.sparse_products import sparse_sparse_matmul
+from wengert.composite.sparse_rows import sparse_sparse_matmul
 from wengert.testing import check_gradients
 
 many = settings(deadline=None, max_examples=25, derandomize=True)

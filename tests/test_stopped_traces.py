@@ -14,7 +14,7 @@ import pytest
 
 import wengert as tf
 from tests.signals_at import places_of, raising, stopped_at
-from wengert.core import scopes
+from wengert.core import context
 
 SOURCES = Path(tf.__path__[0])
 # Blocks that are always inside a trace or a compilation, whose outermost function restores the context.
@@ -75,7 +75,7 @@ def _eager() -> Any:
 
 def _left() -> list[str]:
     """The context variables that are not as they are outside everything."""
-    found = {v.name: v.get() for v in scopes._own}
+    found = {v.name: v.get() for v in context._own}
     return [name for name, value in found.items() if value not in (None, 0)]
 
 

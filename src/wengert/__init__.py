@@ -4,7 +4,7 @@ What every program needs is imported here; the rest stands in a table and comes 
 """
 
 from wengert._version import __version__
-from wengert.core.context import executing_eagerly
+from wengert.core.context import executing_eagerly, get_current_name_scope, name_scope
 from wengert.core.convert import to_tensor as convert_to_tensor
 from wengert.core.dtypes import (
     DType,
@@ -27,7 +27,6 @@ from wengert.core.dtypes import (
 )
 from wengert.core.dtypes import bool_ as bool
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.name_scopes import get_current_name_scope, name_scope
 from wengert.core.name_tables import lazily as _lazily
 from wengert.core.name_tables import read as _read
 from wengert.core.shapes import TensorShape

@@ -1,7 +1,6 @@
 """The names of `tf.strings`."""
 
-from wengert.composite.ngrams import ngrams, unsorted_segment_join
-from wengert.composite.ragged_strings import bytes_split, split
+from wengert.composite.ragged_strings import bytes_split, ngrams, split, unsorted_segment_join
 from wengert.composite.unicode import (
     unicode_decode,
     unicode_decode_with_offsets,

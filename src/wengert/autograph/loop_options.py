@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.retrace import Learn, Wider
+from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site
-from wengert.core.scopes import Setting, own_variable
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:

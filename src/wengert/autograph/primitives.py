@@ -30,8 +30,7 @@ from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
 from wengert.functions.subgraphs import close, written
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import Builder, building
-from wengert.graph.graph_records import Outer
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Outer
 from wengert.ops.cast import cast
 from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape

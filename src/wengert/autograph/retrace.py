@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from wengert.core.context import Setting, own_variable
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
-from wengert.core.scopes import Setting, own_variable
 from wengert.graph.builder import Builder, building
 from wengert.tape.speculation import attempt
 

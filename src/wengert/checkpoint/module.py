@@ -9,8 +9,8 @@ from typing import Any
 
 from wengert.checkpoint.trackable import AutoTrackable
 from wengert.core import nest
+from wengert.core.context import name_scope, scoped
 from wengert.core.errors import at_site
-from wengert.core.name_scopes import name_scope, scoped
 from wengert.core.variable import Variable
 
 

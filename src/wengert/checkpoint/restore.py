@@ -28,11 +28,10 @@ from wengert.checkpoint.trackable import (
     variable_of,
 )
 from wengert.core.apply import wrap
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.dtypes import as_dtype
 from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
 from wengert.core.interrupts import uninterrupted
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.variable import Variable
 from wengert.io.paths import refused

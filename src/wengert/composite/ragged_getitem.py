@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wengert.composite.ragged_rows import pick_rows, spans, within
+from wengert.composite.ragged_gather import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert.composite.ragged_convert import from_tensor
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_rows import alike, pick_rows
+from wengert.composite.ragged_gather import alike, pick_rows
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows

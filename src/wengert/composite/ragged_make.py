@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.composite.ragged_factories import values_of
-from wengert.composite.ragged_rows import pick_rows
+from wengert.composite.ragged_gather import pick_rows
 from wengert.composite.ragged_shaping import expand_dims as ragged_expand
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows

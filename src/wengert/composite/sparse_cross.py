@@ -1,12 +1,18 @@
-"""Crosses of features: every combination of the values in a row, as text or as a hash."""
+"""Crosses of features: every combination of the values in a row, as text or as a hash.
+
+The features may be sparse, ragged or dense; `tf.sparse` and `tf.ragged` differ in the result.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.composite.ragged_convert import from_sparse, to_sparse
+from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes
 from wengert.core.apply import apply
@@ -152,3 +158,33 @@ def crossed_hashed(
     if buckets < 0:
         raise invalid(name, f"`num_buckets` must not be negative; got {buckets}")
     return _crossed(name, inputs, hashed=True, key=key, buckets=buckets, mark=b"")
+
+
+def ragged_cross(inputs: TensorLike, name: str | None = None) -> RaggedTensor:
+    """Every combination of the features' values in a row, as text.
+
+    >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), [["d"], ["e"]]]).to_list()
+    [[b'a_X_d'], [b'b_X_e', b'c_X_e']]
+    """
+    return _ragged_crossed("ragged.cross", crossed, inputs)
+
+
+def ragged_cross_hashed(
+    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> RaggedTensor:
+    """Every combination of the features' values in a row, as a number below `num_buckets`."""
+    function = crossed_hashed
+    return _ragged_crossed("ragged.cross_hashed", function, inputs, num_buckets, hash_key)
+
+
+def _ragged_crossed(
+    name: str, function: Callable[..., Any], inputs: Any, *options: int | None
+) -> RaggedTensor:
+    features = list(inputs) if isinstance(inputs, list | tuple) else []
+    rows = [x for x in features if isinstance(x, RaggedTensor)]
+    if any(x.shape.rank not in (2, None) for x in rows):
+        raise invalid(name, "a feature has rows of values", *rows)
+    # Features that are not ragged go with rows of either type; alone they make int64.
+    kind = max((x.row_splits.dtype for x in rows), key=lambda k: k.size, default=dtypes.int64)
+    plain = [to_sparse(x) if isinstance(x, RaggedTensor) else x for x in features]
+    return from_sparse(function(name, plain, *options), kind)

@@ -32,10 +32,9 @@ from wengert.core.errors import (
     say,
 )
 from wengert.core.handlers import failures
-from wengert.core.library_sites import SEEN, place
 from wengert.core.observers import observed
 from wengert.core.op import Op, ShapeDtype
-from wengert.core.sites import RawSite, find
+from wengert.core.sites import SEEN, RawSite, find, place
 from wengert.core.tensor import Tensor, Value, new_id
 
 _new = object.__new__

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.core.context import Setting, own_variable
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.context import get_state
-from wengert.core.scopes import Setting, own_variable
+from wengert.core.context import Setting, get_state, own_variable
 
 if TYPE_CHECKING:
     import numpy as np

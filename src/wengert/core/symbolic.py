@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
     from wengert.core.variable_aliases import Alias
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
 
 
 class Shadow:

@@ -16,13 +16,11 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core import late_operations as late
-from wengert.core.context import building_graph, get_state
+from wengert.core.context import building_graph, get_state, scoped
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
-from wengert.core.in_place_updates import SOLE, has_company, updating
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, CALLED_BACK, new_lock, while_holding
-from wengert.core.name_scopes import scoped
-from wengert.core.scatter_updates import Scattered
+from wengert.core.scatter_updates import SOLE, Scattered, has_company, updating
 from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.tensor import (
     DEVICE_NAME,

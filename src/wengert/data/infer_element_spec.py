@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import context, nest
 from wengert.core.composite import CompositeSpec
+from wengert.core.context import restoring
 from wengert.core.dtypes import int64
 from wengert.core.handlers import failures
-from wengert.core.scopes import restoring
 from wengert.core.symbolic import needs_value
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.data.plan import Plan

@@ -23,7 +23,7 @@ from wengert.core.tensor import Tensor
 from wengert.data.array_rows import Rows
 from wengert.data.dataset_options import Options
 from wengert.data.plan import AUTOTUNE, Plan, Run
-from wengert.engines.engine_scope import enter, wanted
+from wengert.engines.engine_choice import enter, wanted
 
 if TYPE_CHECKING:
     from wengert.data.user_functions import UserFunction

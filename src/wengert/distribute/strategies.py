@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.context import Scoped
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
-from wengert.core.scopes import Scoped
 from wengert.core.variable import Variable, VariableAggregation
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from wengert.core.padded import Padded, rows_unknown
 from wengert.engines import host
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.engines.subgraph_lowering import Inside, report
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import SWITCH
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.apply import wrap
+from wengert.core.context import Scoped
 from wengert.core.lazy_modules import jax, module
-from wengert.core.scopes import Scoped
 from wengert.core.tensor import DEVICE_NAME, DeviceTensor, Tensor, fresh
 from wengert.core.variable import TAKEN, Variable
 

@@ -17,8 +17,7 @@ from wengert.core.hooks import Hook
 from wengert.core.op import ShapeDtype
 from wengert.core.padded import Padded
 from wengert.core.shapes import size
-from wengert.graph.cache import CacheKey
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph
 from wengert.graph.known_elements import CONTENT_TYPES
 from wengert.ops.row_list import Rows
 from wengert.ops.rows import Blank

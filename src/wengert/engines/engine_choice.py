@@ -15,19 +15,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
-from wengert.core.context import State, using
+from wengert.core.context import Scoped, State, restoring, using
 from wengert.core.dims import Dim, moved
 from wengert.core.handlers import failures
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
-from wengert.core.scopes import Scoped, restoring
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trip_counts import most_turns
-from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.graph.passes import has_effects, optimised
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
@@ -336,3 +333,14 @@ def _flops(node: Node, given: list[ShapeDtype], made: list[ShapeDtype]) -> float
 def effects(graph: Graph) -> bool:
     """Whether running the graph does more than compute."""
     return any(has_effects(n) for n in graph.nodes)
+
+
+def wanted() -> tuple[str | None, Any]:
+    """What is asked for here, for `enter` in another thread."""
+    return forced(), devices.WISHED.get()
+
+
+def enter(engine: str | None, device: Any) -> None:
+    """Asks for the same in this thread, until it ends."""
+    force(engine)
+    devices.WISHED.put(device)

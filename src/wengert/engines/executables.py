@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.bounded_cache import Bounded
 from wengert.core.compiler import begin, options, release_memory
+from wengert.core.context import restoring
 from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax
@@ -19,16 +20,13 @@ from wengert.core.lowering_checks import NotSupported, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
-from wengert.core.scopes import restoring
 from wengert.engines import devices, padded, static_inputs
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.engines.memory_errors import Largest, needed
 from wengert.engines.rollback import Keeper, anywhere, either
-from wengert.graph.cache import CacheKey
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.folding import SMALL
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, all_graphs, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, all_graphs, inner_graphs
 from wengert.graph.passes import needs_no_passes, optimised
 
 if TYPE_CHECKING:

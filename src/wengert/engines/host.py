@@ -16,18 +16,15 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.dims import Dim
 from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable

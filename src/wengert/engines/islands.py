@@ -8,8 +8,7 @@ suits its work.
 from __future__ import annotations
 
 from wengert.engines.lower import LOWERINGS
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.graph.passes import needs_no_passes
 from wengert.ops.nodes import CALL
 from wengert.ops.rows import FIT_ROWS

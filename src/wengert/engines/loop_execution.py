@@ -23,8 +23,7 @@ from wengert.engines.lower import LEAST, LOWERINGS
 from wengert.engines.padded import row_form, row_of, stack_of
 from wengert.engines.subgraph_lowering import Inside, as_arrays, report
 from wengert.engines.trip_counts import counters, turns
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import LOOP
 from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank

@@ -6,6 +6,7 @@ the result, a compiled program or a file, is not its business.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, invalid
 from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
+from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, rows_unknown
@@ -25,10 +27,8 @@ from wengert.engines import padded, static_inputs
 from wengert.engines.host import known
 from wengert.engines.memory_errors import Largest
 from wengert.engines.rollback import Keeper
-from wengert.engines.shared_constants import named_once, read_often
 from wengert.graph.folding import SMALL
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import LOOP
 from wengert.ops.rows import NEW_ROWS
@@ -42,7 +42,6 @@ LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "lowerings",
     "wengert.engines.call_execution",
     "wengert.engines.branch_execution",
-    "wengert.engines.callbacks",
     "wengert.engines.loop_execution",
     "wengert.functions.deferred",
 )
@@ -219,3 +218,36 @@ def cannot(node: Node, why: str) -> Exception:
     """The error for a node that XLA cannot run."""
     text = f"{node.op.name}: XLA cannot run this operation: {why}. Leave out jit_compile=True, or "
     return at_site(NotCompiledError(None, None, text + "move it out of the function."), node.site)
+
+
+# How many operations read a number before it gets a name of its own.
+_OFTEN = 8
+
+
+def read_often(graph: Graph) -> dict[int, Any]:
+    """The numbers that many elementwise operations read, as unrolled loops have them."""
+    uses = Counter([v for n in graph.nodes if n.op.broadcasts for v in n.inputs])
+    return {
+        v: None
+        for v, c in graph.constants.items()
+        if uses[v] > _OFTEN and not c.ndim and c.dtype.num in dtypes.INEXACT
+    }
+
+
+def named_once(
+    node: Node, given: list[JaxArray | np.ndarray], often: dict[int, Any]
+) -> list[JaxArray | np.ndarray]:
+    """The same arguments, where a number that is read often is one value of the program.
+
+    JAX writes a scalar down anew wherever it is used, which takes as long as the operation. Of a
+    vector of one it makes a constant; XLA sees the number through the reshape.
+    """
+    if all(isinstance(x, np.ndarray) for x in given):
+        return given  # worked out at once
+    results = [*given]
+    for k, v in enumerate(node.inputs):
+        if v in often:
+            if often[v] is None:
+                often[v] = lax.reshape(given[k].reshape(1), ())
+            results[k] = often[v]
+    return results

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert.core.errors import ResourceExhaustedError, at_site, say
 from wengert.core.lowering_checks import is_symbol
-from wengert.graph.graph_records import Node
+from wengert.graph.ir import Node
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray

@@ -15,9 +15,7 @@ import numpy as np
 from wengert.core.lazy_modules import jax
 from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Lowered, Padded, RowCount, rows_unknown, single
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH
 from wengert.ops.rows import FIT_ROWS
 

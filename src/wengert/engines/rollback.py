@@ -1,16 +1,23 @@
-"""What becomes of variables in compiled code when a check fails: they stay as they were."""
+"""Variables stay as they were when a run fails: in compiled code by choice, on the host by a log.
+
+Compiled code chooses between old and new values by the flag of failed checks (`Keeper`). On the
+host, variables get their values so far before Python looks at them in the middle of a run; if the
+run fails later, the undo log puts the old ones back (`undoing`).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Padded
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.core.variable import Variable, put_values
+from wengert.graph.ir import Graph, Node
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray
@@ -118,3 +125,33 @@ def _updated(node: Node, start: Any, env: dict[int, JaxArray | np.ndarray], bad:
     places = env[node.inputs[1]]
     with gathering():  # the places were looked at before
         return lower(start, lax.select(bad, _outside(places), places), env[node.inputs[2]])
+
+
+R = TypeVar("R")
+# Variables with where their values were, by number.
+_log: ContextVar[dict[int, tuple[Variable, object, object]] | None] = ContextVar(
+    "wengert_undo", default=None
+)
+
+
+def note(variable: Variable) -> None:
+    """Remembers what a variable holds, the first time in a run."""
+    log = _log.get()
+    if log is not None and variable._id not in log:
+        log[variable._id] = (variable, variable._host, variable._device)
+
+
+def undoing(run: Callable[..., R], *given: object) -> R:
+    """What `run` returns; if it fails, all variables are put back that it has changed."""
+    if _log.get() is not None:
+        return run(*given)
+    log: dict[int, tuple[Variable, object, object]] = {}
+    try:
+        _log.set(log)
+        return run(*given)
+    except BaseException:
+        if log:
+            put_values(*zip(*log.values(), strict=True))
+        raise
+    finally:
+        _log.set(None)

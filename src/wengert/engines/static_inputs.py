@@ -13,10 +13,8 @@ import numpy as np
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.padded import Padded
 from wengert.core.shapes import size
-from wengert.graph.cache import CacheKey
 from wengert.graph.folding import SMALL
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import optimised
 from wengert.ops.arithmetic import ADD, SUBTRACT
 from wengert.ops.compare import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL

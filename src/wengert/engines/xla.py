@@ -18,8 +18,7 @@ from wengert.core.lowering_checks import NotFixed, NotWithThese
 from wengert.engines import devices, static_inputs
 from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
-from wengert.graph.cache import CacheKey
-from wengert.graph.ir import Graph, all_graphs
+from wengert.graph.ir import CacheKey, Graph, all_graphs
 from wengert.graph.passes import optimised
 
 if TYPE_CHECKING:

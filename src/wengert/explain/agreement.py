@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import sites
-from wengert.core.context import Listener, State, using
+from wengert.core.context import Listener, State, restoring, using
 from wengert.core.errors import OpError
-from wengert.core.scopes import restoring
 from wengert.engines import engine_choice, xla
 from wengert.explain import findings
 from wengert.explain.checking import run_eagerly
@@ -18,8 +17,7 @@ from wengert.explain.explanation import Explanation, reason
 from wengert.explain.insides import walk
 from wengert.explain.places import known, place
 from wengert.functions.function import Function, function
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 
 if TYPE_CHECKING:
     from wengert.core.types import Op, RawSite, Tensor, TensorLike, Value

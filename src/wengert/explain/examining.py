@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from wengert.core import nest, sites
-from wengert.core.library_sites import exactly
 from wengert.core.observers import Observer, observing
+from wengert.core.sites import exactly
 from wengert.core.tensor import Tensor, Value
 from wengert.explain import findings
 from wengert.explain.codes import CODES

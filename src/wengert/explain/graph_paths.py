@@ -8,8 +8,7 @@ from wengert.explain.paths import makers, search
 from wengert.tape.history import Step, step_of
 
 if TYPE_CHECKING:
-    from wengert.graph.graph_records import Node
-    from wengert.graph.ir import Graph
+    from wengert.graph.ir import Graph, Node
 
 
 def cut_inside(graph: Graph, start: int, end: int) -> tuple[Step, list[Step]] | None:

@@ -13,8 +13,7 @@ from wengert.core.observers import Observer
 from wengert.core.tensor import Tensor, Value
 from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import CALL
 
 if TYPE_CHECKING:

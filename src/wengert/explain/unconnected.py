@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import sites
-from wengert.core.context import executing_eagerly, outside, using
+from wengert.core.context import executing_eagerly, outside, restoring, using
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
-from wengert.core.scopes import restoring
 from wengert.core.variable import Variable
 from wengert.explain import findings
 from wengert.explain.explanation import Explanation, Report, reason

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes, nest
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import (
     InvalidArgumentError,
@@ -18,15 +18,21 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.functions.branch_nodes import emit_switch
 from wengert.functions.graph_calls import snapshot
-from wengert.functions.structure_checks import Text, ends, same_structure
-from wengert.functions.subgraphs import Inner, close, trace_inner, written
+from wengert.functions.subgraphs import (
+    Inner,
+    Text,
+    close,
+    ends,
+    same_structure,
+    trace_inner,
+    written,
+)
 from wengert.functions.trace import put_together
 from wengert.graph.builder import building
 from wengert.ops.cast import cast

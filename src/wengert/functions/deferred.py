@@ -17,12 +17,11 @@ import numpy as np
 from wengert.core import dtypes, nest, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.dims import Dim
 from wengert.core.fallbacks import PUT_OFF
 from wengert.core.handlers import failures
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable

@@ -10,11 +10,10 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering_checks import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import Tensor
-from wengert.engines import call_execution, callbacks, devices, engine_choice, host, undo_log, xla
+from wengert.engines import call_execution, devices, engine_choice, host, rollback, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.functions.transaction import Transaction, transaction
-from wengert.graph.cache import CacheKey
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray, RawSite, TensorSpec
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from wengert.ops.row_list import Rows
 
 
-LOWERINGS.requires(callbacks, call_execution)
+LOWERINGS.requires(call_execution)
 
 
 def use_xla(graph: Graph, arrays: list[Any], jit: bool | None) -> bool:
@@ -55,7 +54,7 @@ def _execute(
             _not_fixed(graph, error, jit)
         else:
             return _failed(graph, arrays, failed) if failed else results
-    return undo_log.undoing(host.run, graph, _near(arrays))
+    return rollback.undoing(host.run, graph, _near(arrays))
 
 
 def _near(arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -141,7 +140,7 @@ def execute_step(graph: Graph, plain: list[np.ndarray], jit: bool | None) -> lis
                 raise failed
             if not failed:
                 return results
-    return held.commit(undo_log.undoing(host.run, graph, [*_near(plain), *held.arrays()]))
+    return held.commit(rollback.undoing(host.run, graph, [*_near(plain), *held.arrays()]))
 
 
 def _compiled_step(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.context import restoring
 from wengert.core.errors import UnimplementedError, at_site, describe
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
@@ -21,7 +22,6 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Padded, rows_unknown
-from wengert.core.scopes import restoring
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
 from wengert.engines import call_execution, engine_choice
@@ -30,8 +30,7 @@ from wengert.engines.lower import LOWERINGS, Lowering, lower_graph
 from wengert.engines.rollback import anywhere
 from wengert.functions.trace import Trace
 from wengert.graph.folding import SMALL
-from wengert.graph.graph_records import Draw, Node, Outer
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Draw, Graph, Node, Outer
 from wengert.graph.passes import needs_no_passes, optimised
 
 if TYPE_CHECKING:

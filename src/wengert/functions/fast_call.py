@@ -17,8 +17,7 @@ from wengert.engines.executables import EXECUTABLES
 from wengert.engines.static_inputs import FIXED
 from wengert.functions.execute import is_small
 from wengert.functions.transaction import Transaction
-from wengert.graph.graph_records import Draw
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Draw, Graph
 
 if TYPE_CHECKING:
     import numpy as np

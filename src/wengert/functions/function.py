@@ -16,14 +16,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
-from wengert.core.context import building_graph, get_state
+from wengert.core.context import building_graph, get_state, restoring
 from wengert.core.errors import at_site, describe
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process_settings import PROCESS
-from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller, find, locate
 from wengert.core.variable import Variable
-from wengert.functions import structure_json, trace_log, trace_lookup, tracing_state
+from wengert.functions import structure_json, trace_cache, trace_log, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
 from wengert.functions.function_options import Options
 from wengert.functions.input_signature import (
@@ -82,7 +81,7 @@ class Function:
             raise nest.too_deep("function", error, *args) from None
         trace = self._store.traces.get(key)
         if trace is None or (trace.outer is not None and not trace.belongs_here()):
-            trace = trace_lookup.find(
+            trace = trace_cache.find(
                 self, key, *options.bound(self._instance, args, kwargs), caller(0)
             )
         state = get_state()
@@ -109,7 +108,7 @@ class Function:
     @restoring
     def _driven(self, args: Any, kwargs: Any) -> Any:
         """Runs the Python of a loop over a dataset's iterator, whose steps are functions."""
-        trace_lookup.DRIVEN.set(args[0].element_spec)
+        trace_cache.DRIVEN.set(args[0].element_spec)
         return self.python_function(*args, **kwargs)
 
     def _found(self, pairs: Any, named: Any, leaves: list[Any], site: Any) -> Trace:
@@ -120,7 +119,7 @@ class Function:
         )
         trace = self._store.traces.get(key)
         if trace is None or not trace.belongs_here():
-            trace = trace_lookup.find(self, key, pairs, named, site)
+            trace = trace_cache.find(self, key, pairs, named, site)
         return trace
 
     @restoring

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
 from wengert.core.composite import CompositeSpec, CompositeTensor
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import (
     InvalidIndexError,
@@ -21,14 +21,21 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
 from wengert.functions.graph_calls import snapshot
 from wengert.functions.loop_nodes import TURN, Loop, emit_loop
-from wengert.functions.structure_checks import check_states, ends, held, shown
-from wengert.functions.subgraphs import Inner, close, trace_inner, written
+from wengert.functions.subgraphs import (
+    Inner,
+    check_states,
+    close,
+    ends,
+    held,
+    shown,
+    trace_inner,
+    written,
+)
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import building
 from wengert.ops.checks import assert_equal

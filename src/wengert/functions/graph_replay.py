@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dims
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, _state, get_state
+from wengert.core.context import State, _state, get_state, restoring
 from wengert.core.dims import Dim
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op
-from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.builder import Builder, building
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
 from wengert.graph.origins import Seen
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
 REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookTable(
     "replays",
     "wengert.functions.host_calls",
-    "wengert.functions.call_nodes",
+    "wengert.functions.branch_nodes",
     "wengert.functions.branch_nodes",
     "wengert.functions.loop_nodes",
     "wengert.functions.vectorized_map",

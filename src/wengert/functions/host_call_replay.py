@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import new_id
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
 from wengert.ops.arithmetic import SUBTRACT
 from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
 

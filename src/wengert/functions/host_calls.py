@@ -19,7 +19,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.bounded_cache import Bounded
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT, DType
 from wengert.core.errors import (
@@ -35,7 +35,6 @@ from wengert.core.errors import (
 )
 from wengert.core.handlers import failures
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor_spec import TensorSpec
 from wengert.functions.graph_calls import followed, followers, gradient_op
@@ -48,7 +47,7 @@ from wengert.tape.gradient_tape import GradientTape
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.builder import Builder
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
 
 
 class PyCall:

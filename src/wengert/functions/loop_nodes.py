@@ -39,7 +39,7 @@ from wengert.tape import gradient_values
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
 
 
 TURN = ShapeDtype((), int32)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site, coded
-from wengert.core.scopes import Setting, own_variable
 from wengert.core.sites import Site
 from wengert.functions.signature import is_fields, members
 

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor
 from wengert.engines.empty_loops import FOLLOW, Known, whole
 from wengert.functions.graph_replay import run_node
 from wengert.graph.builder import Builder
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
 if TYPE_CHECKING:

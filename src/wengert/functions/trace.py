@@ -12,13 +12,12 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core import random_replay as drawing
 from wengert.core.apply import wrap
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, locate
 from wengert.core.symbolic import SymbolicTensor
@@ -31,9 +30,7 @@ from wengert.functions.mutated_arguments import unchanged
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.builder import Builder, building
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Draw, Outer
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Draw, Graph, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
 
@@ -198,7 +195,7 @@ class Trace:
 
     def _call_node(self, inputs: list[Tensor]) -> Tensor:
         """A call whose compilation was demanded, inside a graph that is not compiled as a whole."""
-        from wengert.functions.call_nodes import emit_call
+        from wengert.functions.branch_nodes import emit_call
 
         closed = self.graph.cache.get(CLOSED)
         if closed is None:

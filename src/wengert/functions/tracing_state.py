@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
 from wengert.core.process_settings import PROCESS
-from wengert.core.scopes import Setting, own_variable
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite

@@ -22,8 +22,7 @@ from wengert.core.locks import ALONE, ALONGSIDE, in_step, while_holding
 from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.core.variable import TAKEN, Variable, put_values
 from wengert.engines import devices
-from wengert.graph.cache import CacheKey
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph
 
 R = TypeVar("R")
 T = TypeVar("T")

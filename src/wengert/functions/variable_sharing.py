@@ -16,8 +16,7 @@ from wengert.core.variable import Variable
 from wengert.core.variable_aliases import Alias, Identity, plain
 from wengert.functions.signature import encode
 from wengert.functions.trace import Trace
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.ops.nodes import HOST_CALL
 from wengert.tape.custom import CUSTOM
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, random_replay
 from wengert.core.apply import wrap
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import at_site, describe
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.engines import engine_choice
 from wengert.functions import execute
@@ -32,8 +31,7 @@ from wengert.functions.subgraphs import close, trace_inner
 from wengert.functions.trace import put_together, take_apart
 from wengert.functions.vjp import vjp
 from wengert.graph.builder import Builder, building
-from wengert.graph.graph_records import Draw
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Draw, Graph
 from wengert.ops import create
 from wengert.ops.dims import row_count
 from wengert.ops.nodes import BATCHED
@@ -45,7 +43,7 @@ from wengert.tape.jacobian import GRADIENT_ROWS
 if TYPE_CHECKING:
     from wengert.core.types import SymbolicTensor, Tensor, TensorLike
     from wengert.functions.trace import Slot
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
     from wengert.tape.gradient_tape import GradientTape
 
 

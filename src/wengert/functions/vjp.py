@@ -9,21 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dims, dtypes
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor, new_id
 from wengert.engines.padded import SLACK, slack
 from wengert.functions.graph_replay import marked, replay
 from wengert.functions.host_call_replay import split
 from wengert.graph.builder import Builder
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
 from wengert.ops.create import zeros_like

@@ -1,4 +1,10 @@
-"""`tf.while_loop`: eagerly plain Python, in a trace a node that turns."""
+"""`tf.while_loop`: eagerly plain Python, in a trace a node.
+
+With `checkpoint=True` a loop keeps little for its gradient: about √n of n turns, the rest is computed
+again. The number of turns need not be known. Turns are run in chunks that grow by one: the first
+chunk has 1 turn, the next 2, and so on, so n turns make about √(2n) chunks of at most √(2n) turns.
+The gradient keeps the state at the start of each chunk and recomputes a chunk when it comes to it.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +15,38 @@ import numpy as np
 
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.context import State, get_state, using
+from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.functions.branch_nodes import emit_call
 from wengert.functions.cond import as_scalar
 from wengert.functions.graph_calls import snapshot
 from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
-from wengert.functions.structure_checks import check_states, ends, held, same_structure, shown
-from wengert.functions.subgraphs import close, trace_inner, written
+from wengert.functions.subgraphs import (
+    check_states,
+    close,
+    ends,
+    held,
+    same_structure,
+    shown,
+    trace_inner,
+    written,
+)
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import building
 from wengert.ops.cast import cast
+from wengert.ops.compare import less
+from wengert.ops.logical import logical_and
 from wengert.ops.select import maximum
 
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional
-    from wengert.core.types import IndexedSlices, TensorLike
+    from wengert.core.types import IndexedSlices, SymbolicTensor, TensorLike
     from wengert.functions.tensor_array import TensorArray
 
 
@@ -71,8 +87,6 @@ def while_loop(
     if building() is None:
         return _python_loop(cond, body, loop_vars, most)
     if checkpoint:
-        from wengert.functions.loop_checkpoints import checkpointed
-
         return checkpointed(cond, body, loop_vars, shape_invariants, most)
     return traced_loop(cond, body, loop_vars, shape_invariants, most)
 
@@ -223,3 +237,62 @@ def _verdict(found: Tensor | bool) -> Value | IndexedSlices:
     if not x.dtype.is_bool:
         raise invalid_dtype("while_loop", "`cond` must return one boolean", x, help="Compare it.")
     return as_scalar("while_loop", "what `cond` returns", x)
+
+
+def checkpointed(
+    cond: Any, body: Any, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any
+) -> tuple[SymbolicTensor, SymbolicTensor]:
+    """`while_loop` in a trace, with online checkpointing."""
+    single = len(loop_vars) == 1
+    start = nest.map_structure(operand, loop_vars)
+    zero = wrap(np.zeros((), np.int32))
+    limit = None if maximum_iterations is None else operand(maximum_iterations)
+
+    def going(done: SymbolicTensor, state: tuple[SymbolicTensor, ...]) -> Tensor:
+        more = _with(cond, state)
+        return more if limit is None else logical_and(more, less(done, limit))
+
+    def chunk(size: SymbolicTensor, done: SymbolicTensor, *flat: Any) -> list[SymbolicTensor]:
+        state = nest.pack_sequence_as(start, list(flat))
+
+        _, done, state = traced_loop(
+            lambda k, done, state: logical_and(less(k, size), going(done, state)),
+            lambda k, done, state: (k + 1, done + 1, _like(loop_vars, _with(body, state), single)),
+            (zero, done, state),
+            None,
+            None,
+        )
+        return [done, *nest.flatten(state)]
+
+    def outer_body(
+        size: SymbolicTensor, done: SymbolicTensor, state: tuple[SymbolicTensor, ...]
+    ) -> Any:
+        done, *flat = _recomputed(chunk, [size, done, *nest.flatten(state)])
+        return size + 1, done, nest.pack_sequence_as(start, flat)
+
+    one = wrap(np.ones((), np.int32))
+    scalar = TensorShape([])
+    invariants = None if shape_invariants is None else (scalar, scalar, shape_invariants)
+    _, _, state = traced_loop(
+        lambda size, done, state: going(done, state),
+        outer_body,
+        (one, zero, start),
+        invariants,
+        None,
+    )
+    return state
+
+
+def _recomputed(function: Any, given: list[SymbolicTensor]) -> list[Any]:
+    """Runs a part as one node, of which the gradient keeps only what goes in."""
+    here: Any = building()
+    specs = [here.specs[here.value_of(x)] for x in given]
+    inner = trace_inner("chunk", function, specs)
+    changed = written([inner.graph])
+    closed = close([inner.graph], changed)
+    inputs = [*given, *[snapshot(here, v) for v in changed], *closed.tensors]
+    outs = emit_call(closed.graphs[0], inputs, jit=False, recompute=True)
+    count = len(inner.graph.outputs)
+    for variable, new in zip(changed, outs[count:], strict=True):
+        variable.assign(new)
+    return outs[:count]

@@ -23,15 +23,14 @@ from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.core.variable_aliases import Alias
 from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_small
-from wengert.graph.graph_records import Held, Node, Outer
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Held, Node, Outer
 from wengert.graph.known_elements import CONTENT_TYPES, carried_sizes, work_out
 from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.random_states import drawn
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.graph.graph_records import Draw
+    from wengert.graph.ir import Draw
 
 
 _frame = sys._getframe

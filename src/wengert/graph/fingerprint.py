@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.dims import Dim
-from wengert.graph.cache import CacheKey
-from wengert.graph.ir import Graph
+from wengert.graph.ir import CacheKey, Graph
 from wengert.graph.passes import exact, optimised
 
 FINGERPRINT: CacheKey[_Key] = CacheKey("fingerprint")

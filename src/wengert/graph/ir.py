@@ -4,25 +4,132 @@ A value is a number; a node reads values and writes new ones. Variables are func
 graph: a read is an input, an assignment makes a new value, and the last one is written back when
 the graph has run. What a graph uses from outside is an input too (a capture). An attribute may
 hold numbers that are known only then (`Dim`). How graphs come about is the builder's affair.
+
+What has been worked out of a finished graph is kept with it, under a `CacheKey` that the module owns
+which keeps it and that says of what type it is. Copies of a graph begin with nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from wengert.core import dims, shapes
 from wengert.core.dims import Dim
 from wengert.core.errors import at_site
-from wengert.core.op import ShapeDtype
+from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
 from wengert.core.tensor import Tensor, new_id
-from wengert.graph.cache import GraphCache
-from wengert.graph.graph_records import Held, Node
+from wengert.core.variable import Variable
 from wengert.graph.known_elements import CONTENT_TYPES
+
+T = TypeVar("T")
+
+
+class CacheKey(Generic[T]):
+    """The key of a value of type `T`; no other key is equal to it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+if TYPE_CHECKING:
+
+    class GraphCache:
+        """A `dict` whose values have the types that their keys say."""
+
+        @overload
+        def get(self, key: CacheKey[T]) -> T | None: ...
+        @overload
+        def get(self, key: CacheKey[T], default: T) -> T: ...
+        def get(self, key: CacheKey[T], default: T | None = None) -> T | None: ...
+        def setdefault(self, key: CacheKey[T], default: T) -> T: ...
+        def __getitem__(self, key: CacheKey[T]) -> T: ...
+        def __setitem__(self, key: CacheKey[T], value: T) -> None: ...
+        def __contains__(self, key: CacheKey[T]) -> bool: ...
+
+else:
+    GraphCache = dict  # it is read at every call
+
+
+class Node:
+    """One operation of a graph. `open` says that attributes hold unknown numbers."""
+
+    __slots__ = ("attrs", "inputs", "op", "open", "outputs", "site")
+
+    def __init__(
+        self,
+        op: Op,
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+        attrs: dict[str, Any],
+        site: RawSite | None,
+    ) -> None:
+        self.op = op
+        self.inputs = inputs
+        self.outputs = outputs
+        self.attrs = attrs
+        self.site = site
+        self.open = any(map(dims.is_open, attrs.values())) if attrs else False
+
+    def reads(self) -> tuple[int, ...]:
+        """All values the node needs, those in its attributes too."""
+        if not self.open:
+            return self.inputs
+        results = [leaf.args[1] for a in self.attrs.values() for leaf in dims.leaves(a)]
+        return (*self.inputs, *dict.fromkeys(results))
+
+
+class Held:
+    """A variable inside a graph: its value at the start, if read, and now."""
+
+    __slots__ = ("current", "initial", "variable", "written")
+
+    def __init__(self, variable: Variable) -> None:
+        self.variable = variable
+        self.initial: int | None = None
+        self.current: int | None = None
+        self.written = False
+
+    def copy(self) -> Held:
+        new = Held(self.variable)
+        new.initial, new.current, new.written = self.initial, self.current, self.written
+        return new
+
+
+class Outer:
+    """A value of an enclosing graph that an inner one uses."""
+
+    __slots__ = ("graph", "number", "value")
+
+    def __init__(self, graph: Graph, value: int, number: int) -> None:
+        self.graph = graph
+        self.value = value
+        self.number = number
+
+    def tensor(self) -> Tensor:
+        """The value as a tensor of its own graph, under the id that tapes know it by."""
+        result = self.graph.tensor(self.value)
+        result._id = self.number
+        return result
+
+
+class Draw:
+    """A random state that is drawn anew for each run."""
+
+    __slots__ = ("kind", "seed")
+
+    def __init__(self, kind: str, seed: int | None) -> None:
+        self.kind = kind
+        self.seed = seed
 
 
 class Graph:

@@ -19,7 +19,7 @@ from wengert.core.shapes import size
 
 if TYPE_CHECKING:
     from wengert.graph.builder import Builder
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
 
 
 CONTENT_TYPES = frozenset({dtypes.int32.np.num, dtypes.int64.np.num})

@@ -2,7 +2,8 @@
 
 Constants are folded while tracing already. Every pass reads the nodes in order and writes a new
 list; a table of replaced values is applied as it goes. No pass moves, merges or drops a node with
-an effect.
+an effect. For the host alone there is one more, `with_pairs`: operations share with their gradient
+what both work out, where they say so (`core.op.PAIRS`); XLA finds such things by itself.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ import numpy as np
 from wengert.core import dims
 from wengert.core.dims import Dim
 from wengert.core.hooks import HookTable
-from wengert.core.op import Op
+from wengert.core.op import PAIRS, Op
 from wengert.core.op_facts import Neutral
 from wengert.core.shapes import size
-from wengert.graph.cache import CacheKey
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.core.tensor import new_id
+from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
 from wengert.graph.verify import checked
 
 OPTIMISED: CacheKey[Graph] = CacheKey("the graph after the passes")
@@ -195,3 +195,30 @@ def prune(graph: Graph) -> None:
 def has_effects(node: Node) -> bool:
     """Whether a node, or anything inside it, does more than compute."""
     return node.op.effect or any(has_effects(n) for g in inner_graphs(node) for n in g.nodes)
+
+
+def with_pairs(graph: Graph) -> Graph:
+    """The graph with each operation and its gradient sharing their work, where both are there."""
+    firsts = {(n.op, n.inputs): k for k, n in enumerate(graph.nodes) if n.op in PAIRS}
+    if not firsts:
+        return graph
+    gradients = {PAIRS[op][0]: op for op, _ in firsts}
+    new = graph.copy()
+    kept: dict[int, int] = {}
+    for k, node in enumerate(graph.nodes):
+        op = gradients.get(node.op)
+        first = None if op is None else firsts.get((op, node.inputs[1:]))
+        if op is not None and first is not None and first < k:
+            new.nodes[k] = _second(new, node, op, first, kept)
+    return needs_no_passes(new)
+
+
+def _second(graph: Graph, node: Node, op: Op, first: int, kept: dict[int, int]) -> Node:
+    _, both, rest = PAIRS[op]
+    if first not in kept:
+        old = graph.nodes[first]
+        value = kept[first] = new_id()
+        graph.specs[value] = graph.specs[old.inputs[1]]
+        graph.nodes[first] = Node(both, old.inputs, (*old.outputs, value), old.attrs, old.site)
+    inputs = (node.inputs[0], node.inputs[1], kept[first])
+    return Node(rest, inputs, node.outputs, node.attrs, node.site)

@@ -10,8 +10,7 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.sites import locate
 from wengert.core.variable import Variable
-from wengert.graph.graph_records import Draw, Node, Outer
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import Draw, Graph, Node, Outer, inner_graphs
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor

@@ -11,7 +11,7 @@ from wengert.core import dtypes
 from wengert.core import late_operations as late
 from wengert.core import random_replay as drawing
 from wengert.core.op import ShapeDtype
-from wengert.graph.graph_records import Draw
+from wengert.graph.ir import Draw
 
 if TYPE_CHECKING:
     from wengert.core.types import SymbolicTensor, Tensor

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from wengert.core import dims
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.hooks import HookTable
 from wengert.core.op import Op
 from wengert.core.process_settings import PROCESS
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import Graph, Node, inner_graphs
 
 # For a node that holds graphs: each of them, and how many inputs and outputs it must have.
 ENDS: HookTable[Op, Callable[[Node], Iterable[tuple[Graph, int, int]]]] = HookTable(

@@ -20,11 +20,10 @@ from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes, shapes
 from wengert.core.composite import CompositeTensor
-from wengert.core.context import State, using
+from wengert.core.context import Setting, State, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import Setting
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
 from wengert.core.variable import Variable
@@ -137,7 +136,7 @@ def dynamic_update_slice(x: Any, update: Any, start_indices: Any) -> Any:
 
 
 def _product(a: Any, b: Any, dtype: Any) -> Any:
-    from wengert.composite.sparse_products import sparse_sparse_matmul
+    from wengert.composite.sparse_rows import sparse_sparse_matmul
 
     return sparse_sparse_matmul(a, b)
 

@@ -14,7 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value
 from wengert.core.op import Op
-from wengert.graph.graph_records import Node
+from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
 from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum

@@ -12,14 +12,13 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, executing_eagerly, get_state, using
+from wengert.core.context import State, executing_eagerly, get_state, restoring, using
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Op, ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.core.op import Op
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph
+from wengert.graph.ir import Graph, Node
 from wengert.graph.verify import ENDS
 
 

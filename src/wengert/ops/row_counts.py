@@ -14,7 +14,7 @@ from wengert.ops.nodes import LOOP, SWITCH
 from wengert.ops.rows import NEW_ROWS, WRITE_ROW
 
 if TYPE_CHECKING:
-    from wengert.graph.graph_records import Node
+    from wengert.graph.ir import Node
 
 
 def row_count(graph: Graph, value: int) -> int | None:

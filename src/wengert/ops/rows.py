@@ -19,7 +19,7 @@ from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
-from wengert.graph.graph_records import Node
+from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
 from wengert.ops import public as tf
 from wengert.ops.extent import extent

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.context import State, executing_eagerly, using
+from wengert.core.context import Setting, State, executing_eagerly, using
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.scopes import Setting
 from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
-from wengert.core.context import State, using
+from wengert.core.context import State, restoring, using
 from wengert.core.errors import OpError, UnimplementedError
 from wengert.core.handlers import failures
 from wengert.core.lazy_modules import jax
 from wengert.core.op import ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
 from wengert.core.variable import Variable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.scopes import restoring
+from wengert.core.context import restoring
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
 from wengert.functions.concrete import ConcreteFunction

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wengert.core.context import restoring
 from wengert.core.convert import to_tensor
-from wengert.core.scopes import restoring
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
 from wengert.core.variable import Variable

@@ -23,7 +23,7 @@ from wengert.functions.function import Function
 from wengert.functions.trace import Slot, Trace
 from wengert.functions.transaction import locks_of
 from wengert.graph.builder import building
-from wengert.graph.graph_records import Draw
+from wengert.graph.ir import Draw
 from wengert.io.paths import local
 from wengert.saved_model.model_folder import Writer, entries
 from wengert.saved_model.rank_variants import by_rank

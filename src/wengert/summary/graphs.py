@@ -15,8 +15,7 @@ from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
 from wengert.core.op import ShapeDtype
 from wengert.core.sites import RawSite, locate, warn
-from wengert.graph.graph_records import Node
-from wengert.graph.ir import Graph, inner_graphs
+from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.summary.events import load
 from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target

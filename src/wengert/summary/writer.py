@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.context import executing_eagerly
+from wengert.core.context import executing_eagerly, name_scope, scoped
 from wengert.core.convert import operand
 from wengert.core.errors import NotFoundError, at_site, invalid
-from wengert.core.name_scopes import name_scope, scoped
 from wengert.io.paths import local
 from wengert.summary.events import EventFile
 

@@ -23,6 +23,7 @@ from wengert.core.context import (
     add_listener,
     executing_eagerly,
     get_state,
+    restoring,
     using,
 )
 from wengert.core.convert import operand
@@ -30,7 +31,6 @@ from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.scopes import restoring
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor import Tensor, Value, is_tensor
 from wengert.core.variable import Variable

@@ -17,12 +17,12 @@ from wengert.core.context import (
     building_graph,
     outside,
     remove_listener,
+    restoring,
     using,
 )
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.op import Op
-from wengert.core.scopes import restoring
 from wengert.ops.create import zeros_like
 from wengert.tape import arguments, gradient_values, reference
 from wengert.tape.arguments import UnconnectedGradients

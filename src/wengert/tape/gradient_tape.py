@@ -19,8 +19,8 @@ from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.library_sites import SEEN
 from wengert.core.observers import OBSERVERS, observed
+from wengert.core.sites import SEEN
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.ops.create import ones_like, zeros_like

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.errors import at_site, coded
-from wengert.core.library_sites import SEEN
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.sites import SEEN
 from wengert.core.symbolic import shape_to_keep
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wengert.tape.gradient_tape import GradientTape
 
 
-from wengert.core.scopes import Setting, own_variable
+from wengert.core.context import Setting, own_variable
 
 _Use = tuple[Any, dict[str, Any]]
 _uses: ContextVar[list[_Use] | None] = own_variable("wengert_tape_uses", None)
