@@ -1,7 +1,7 @@
 """Types that annotations share: what users may hand over, and what the layers below make of it.
 
-It hands on the classes of the core, so that a module's annotations need one import. Modules of the
-core import it under `TYPE_CHECKING` only, since it imports them.
+It hands on the classes of the core, so that a module needs one import for them. Modules of the core
+import it under `TYPE_CHECKING` only, since it imports them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from wengert.core.dims import Dim as Dim
 from wengert.core.dtypes import DType as DType
 from wengert.core.indexed_slices import IndexedSlices as IndexedSlices
 from wengert.core.op import Op as Op
+from wengert.core.op import ShapeDtype as ShapeDtype
 from wengert.core.shapes import TensorShape as TensorShape
 from wengert.core.sites import RawSite as RawSite
 from wengert.core.symbolic import SymbolicTensor as SymbolicTensor

@@ -15,13 +15,10 @@ from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
-from wengert.core.op import Op
 from wengert.core.op_facts import TAME
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import binary, function_of, in_float32, static_float, unary
+from wengert.ops.declare import binary, function_of, in_float32, static_float, unary, wide
 from wengert.ops.select import choose, larger, smaller
 
 

@@ -22,12 +22,11 @@ from wengert.core.errors import (
     require,
     require_dtype,
 )
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME, Hazards, Neutral, Pole
 from wengert.core.shapes import TensorShape, compatible, merge
-from wengert.core.types import DType, JaxArray, ShapeLike, Tensor, TensorLike, Value
+from wengert.core.types import DType, IndexedSlices, JaxArray, ShapeLike, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, in_float32, unary

@@ -15,9 +15,7 @@ import numpy as np
 
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import at_site
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, TensorLike, Value, Variable
 from wengert.ops import public as tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 

@@ -21,11 +21,9 @@ from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import expand, in_float32
+from wengert.ops.declare import expand, in_float32, wide
 from wengert.ops.folding import fold
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked

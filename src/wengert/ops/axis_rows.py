@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from wengert.core.apply import apply
-from wengert.core.op import Op
-from wengert.core.types import SymbolicTensor, Tensor
+from wengert.core.types import Op, SymbolicTensor, Tensor
 from wengert.ops.row_list import as_rows
 
 AS_ROWS = Op(

@@ -13,8 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, require
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.tensor import Tensor
+from wengert.core.types import Op, ShapeDtype, Tensor
 from wengert.ops.ctc import SparseValue
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.sizes import checked

@@ -19,9 +19,8 @@ from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_tuple
 from wengert.ops.sizes import at_least

@@ -15,8 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, require_dtype
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Tensor, TensorLike
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
 from wengert.ops import public as tf
 from wengert.ops.seeds import next_state

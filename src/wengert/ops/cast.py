@@ -11,14 +11,21 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand, to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import UnimplementedError, invalid, require, require_dtype
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.types import DTypeLike, JaxArray, ShapeLike, Tensor, TensorLike
+from wengert.core.types import (
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 

@@ -15,16 +15,21 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, executing_eagerly, get_state, restoring, using
 from wengert.core.convert import operand, operands
 from wengert.core.errors import InvalidArgumentError, at_site, describe
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import Tensor, Value, is_tensor
-from wengert.core.types import DTypeLike, JaxArray, TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    DTypeLike,
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    TensorLike,
+    TensorShape,
+    Variable,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int
 from wengert.ops.nodes import HOST_CALL

@@ -14,8 +14,7 @@ from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
 from wengert.core.errors import InvalidTypeError, at_site, describe, require
 from wengert.core.fallbacks import with_fallback
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import DTypeLike, TensorLike
+from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float
 from wengert.ops.resize import wrong

@@ -2,8 +2,7 @@
 
 Where XLA beats NumPy (convolutions), `compiled(lower)` makes the host kernel out of the lowering:
 one executable per attributes, shapes and dtypes, kept in a bounded cache, run on the CPU, in
-JAX's scoped 64-bit mode where 64-bit numbers take part. `wide` is the lowering's side of the
-rule that half precision is computed in float32.
+JAX's scoped 64-bit mode where 64-bit numbers take part.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ import numpy as np
 
 from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy_modules import jax, lax
+from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
-from wengert.core.padded import Padded
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray
 from wengert.ops.declare import in_float32
@@ -103,25 +101,3 @@ def _placed(run: Callable[..., Any], wide: bool) -> Callable[..., Any]:
                 return run(*xs)
 
     return scoped
-
-
-def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
-    """Lets a lowering compute half-precision arguments in float32 and round once at the end."""
-
-    @functools.wraps(lower)
-    def widened(*xs: JaxArray | np.ndarray, **attrs: Any) -> Any:
-        half = next((x.dtype for x in xs if x.dtype.kind in "fV" and x.dtype.itemsize == 2), None)
-        if half is None:
-            return lower(*xs, **attrs)
-        out = lower(*[_convert(x, half, np.dtype(np.float32)) for x in xs], **attrs)
-        if isinstance(out, tuple):
-            return tuple(_convert(o, np.dtype(np.float32), half) for o in out)
-        return _convert(out, np.dtype(np.float32), half)
-
-    return widened
-
-
-def _convert(x: JaxArray | np.ndarray | Padded, old: np.dtype, new: np.dtype) -> Any:
-    if type(x) is Padded:
-        return x.mapped(lambda a: _convert(a, old, new))
-    return lax.convert_element_type(x, new) if x.dtype == old else x

@@ -9,11 +9,9 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply1
 from wengert.core.convert import operand, operands
-from wengert.core.dtypes import DType
 from wengert.core.errors import require_dtype
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Tensor, TensorLike, Value
+from wengert.core.types import DType, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import broadcasting, unary
 

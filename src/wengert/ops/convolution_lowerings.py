@@ -15,7 +15,7 @@ import numpy as np
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import JaxArray
 from wengert.ops import sliding as geometry
-from wengert.ops.compiled import wide
+from wengert.ops.declare import wide
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}

@@ -14,8 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
+from wengert.core.types import ShapeLike, SymbolicTensor, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops import sliding as geometry
 from wengert.ops.convolution import CONV, CONV_INPUT

@@ -13,7 +13,6 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
-from wengert.core.dtypes import DType
 from wengert.core.errors import (
     InvalidTypeError,
     at_site,
@@ -25,10 +24,9 @@ from wengert.core.errors import (
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DType, Op, ShapeDtype, Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, static_tuple
 from wengert.ops.sizes import at_least, made

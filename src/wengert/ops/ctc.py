@@ -20,11 +20,9 @@ from wengert.core.errors import UnimplementedError, invalid, require, require_dt
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, need_rank, static_int
+from wengert.ops.declare import in_float32, need_rank, static_int, wide
 from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
 

@@ -13,8 +13,7 @@ from wengert.core.dims import is_open
 from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit

@@ -18,14 +18,22 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply1, apply2
 from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, operand_or_empty, operands
-from wengert.core.dims import Dim
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype, require_dtype
+from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.padded import Padded
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import DTypeLike, JaxArray, TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    Dim,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    Variable,
+)
 
 _INT = {int}
 _NUMBER = {int, Dim}
@@ -118,8 +126,6 @@ def broadcasting(
 
 def expand(x: JaxArray | np.ndarray, shape: tuple[int, ...]) -> JaxArray | np.ndarray:
     """Broadcasts a JAX array to `shape` by `lax` alone."""
-    from wengert.core.lazy_modules import lax
-
     if x.shape == shape:
         return x
     return lax.broadcast_in_dim(x, shape, range(len(shape) - x.ndim, len(shape)))
@@ -176,6 +182,28 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
         return _narrow(out, half)
 
     return wide
+
+
+def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets a lowering compute half-precision arguments in float32 and round once at the end."""
+
+    @functools.wraps(lower)
+    def widened(*xs: JaxArray | np.ndarray, **attrs: Any) -> Any:
+        half = next((x.dtype for x in xs if x.dtype.kind in "fV" and x.dtype.itemsize == 2), None)
+        if half is None:
+            return lower(*xs, **attrs)
+        out = lower(*[_convert(x, half, np.dtype(np.float32)) for x in xs], **attrs)
+        if isinstance(out, tuple):
+            return tuple(_convert(o, np.dtype(np.float32), half) for o in out)
+        return _convert(out, np.dtype(np.float32), half)
+
+    return widened
+
+
+def _convert(x: JaxArray | np.ndarray | Padded, old: np.dtype, new: np.dtype) -> Any:
+    if type(x) is Padded:
+        return x.mapped(lambda a: _convert(a, old, new))
+    return lax.convert_element_type(x, new) if x.dtype == old else x
 
 
 def calm(kernel: Callable[..., Any]) -> Callable[..., Any]:

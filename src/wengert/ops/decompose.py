@@ -19,12 +19,10 @@ from wengert.core.dims import negative
 from wengert.core.errors import UnimplementedError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax, linalg
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
-from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
 

@@ -16,8 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import smaller
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Tensor, TensorLike
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
 from wengert.ops.declare import static_int

@@ -20,9 +20,7 @@ from wengert.core.errors import describe, invalid_dtype, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE

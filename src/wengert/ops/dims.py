@@ -12,20 +12,16 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, larger
-from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import as_value, is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import RowCount
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
-from wengert.core.tensor import Tensor
 from wengert.core.tensorflow_values import array_of, is_foreign
-from wengert.core.types import Axis, DTypeLike, TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import Axis, DType, DTypeLike, Op, ShapeDtype, Tensor, TensorLike, Variable
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple

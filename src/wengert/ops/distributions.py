@@ -14,12 +14,10 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.dims import negative
-from wengert.core.dtypes import DType
 from wengert.core.errors import require
 from wengert.core.lazy_modules import jnp, lax, special
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand
 from wengert.ops.philox import lower_words, words

@@ -9,8 +9,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import ShapeLike, TensorLike
+from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static
 

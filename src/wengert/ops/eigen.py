@@ -12,11 +12,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import jnp, lax, linalg
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import DType, JaxArray, Tensor, TensorLike
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.decompose import (
     finite_or_nan,
     gaps,

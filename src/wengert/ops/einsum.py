@@ -17,12 +17,9 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import Dim, JaxArray, TensorLike
-from wengert.ops.compiled import wide
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops.costs import product
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.equation import (
     DOTS,
     ContractionPlan,

@@ -11,9 +11,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded
-from wengert.core.types import JaxArray, SymbolicTensor, Tensor
+from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor
 from wengert.ops.row_list import Rows
 
 

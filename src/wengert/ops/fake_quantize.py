@@ -14,8 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import require
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Tensor, TensorLike, Value
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.shaping import sum_to

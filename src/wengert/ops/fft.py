@@ -18,8 +18,7 @@ from wengert.core.dims import Dim, larger
 from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
+from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import calm, need_rank, static, static_tuple
 from wengert.ops.sizes import factor, table
 

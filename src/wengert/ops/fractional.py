@@ -23,8 +23,7 @@ from wengert.core.dims import Dim, formula, smaller
 from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import distributions
 from wengert.ops import public as tf
 from wengert.ops.declare import static_float, static_int

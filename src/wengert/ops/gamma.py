@@ -15,12 +15,10 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import UnimplementedError, invalid
 from wengert.core.lazy_modules import lax, special
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import Hazards
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import binary, broadcasting, function_of, in_float32
+from wengert.ops.declare import binary, broadcasting, function_of, in_float32, wide
 from wengert.ops.special import smooth
 
 

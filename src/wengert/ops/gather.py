@@ -19,17 +19,24 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax, sparse
 from wengert.core.lowering_checks import as_value, fail_if
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.shapes import check_axis
-from wengert.core.types import Axis, DType, JaxArray, SymbolicTensor, Tensor, TensorLike
+from wengert.core.types import (
+    Axis,
+    DType,
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static_int, static_tuple
+from wengert.ops.declare import in_float32, static_int, static_tuple, wide
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.
 _MANY = 1 << 14

@@ -14,12 +14,20 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import Dim, DTypeLike, JaxArray, ShapeLike, TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    Dim,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    Value,
+    Variable,
+)
 from wengert.ops import distributions, philox
 from wengert.ops import public as tf
 from wengert.ops import random as functions

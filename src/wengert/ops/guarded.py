@@ -10,9 +10,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.convert import operand, operands
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op
 from wengert.core.op_facts import Hazards
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
 from wengert.ops.declare import binary, function_of

@@ -14,8 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand_or_empty
 from wengert.core.errors import require, require_dtype
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Tensor, TensorLike
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import static_int, static_tuple
 
 _M = (1 << 64) - 1

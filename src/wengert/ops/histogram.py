@@ -12,13 +12,21 @@ from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal, negative
-from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import (
+    Axis,
+    DType,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.sizes import at_least

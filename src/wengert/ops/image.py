@@ -15,9 +15,8 @@ from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
-from wengert.core.types import Tensor, TensorLike, Value
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.color import adjust_brightness, adjust_contrast
 from wengert.ops.declare import static_float, static_int, static_tuple

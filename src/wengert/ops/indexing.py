@@ -15,16 +15,24 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal, negative, opened
-from wengert.core.dtypes import DType
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers, fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.shapes import TensorShape
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import Axis, DTypeLike, IndexedSlices, JaxArray, TensorLike
+from wengert.core.types import (
+    Axis,
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    Value,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     is_dynamic,

@@ -14,9 +14,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import require_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
-from wengert.core.types import Tensor, TensorLike
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static_int
 

@@ -18,8 +18,7 @@ from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.tensor import ActsAsTensor, Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import ActsAsTensor, JaxArray, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple

@@ -10,8 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply1, apply2
 from wengert.core.convert import operand
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike
 from wengert.ops.declare import binary, function_of, unary
 
 _TRUTH = dtypes.bool_

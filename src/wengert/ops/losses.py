@@ -18,11 +18,9 @@ from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import function_of, in_float32, need_rank, static
+from wengert.ops.declare import function_of, in_float32, need_rank, static, wide
 from wengert.ops.folding import fold
 from wengert.ops.select import larger
 from wengert.ops.shaping import transpose

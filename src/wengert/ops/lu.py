@@ -14,11 +14,9 @@ from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import DType, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, need_rank
+from wengert.ops.declare import in_float32, need_rank, wide
 from wengert.ops.decompose import must_be_square
 from wengert.ops.gather import whole_numbers
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan

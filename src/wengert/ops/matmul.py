@@ -19,11 +19,17 @@ from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import broadcast_shapes, is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import DTypeLike, JaxArray, TensorLike
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    Variable,
+)
 from wengert.ops import public as tf
 from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of

@@ -15,11 +15,9 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import require
 from wengert.core.lazy_modules import jax, jax_linalg, jnp, scipy_linalg
-from wengert.core.op import Op
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import calm, in_float32
+from wengert.ops.declare import calm, in_float32, wide
 from wengert.ops.decompose import finite_or_nan, must_be_square
 from wengert.ops.solve import square
 

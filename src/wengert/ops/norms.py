@@ -9,7 +9,6 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import Dim
 from wengert.core.errors import (
     InvalidTypeError,
     describe,
@@ -18,14 +17,11 @@ from wengert.core.errors import (
     require_dtype,
 )
 from wengert.core.fallbacks import with_fallback
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import Axis, JaxArray, TensorLike
+from wengert.core.types import Axis, Dim, IndexedSlices, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, static, wide
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose
 

@@ -20,10 +20,8 @@ from wengert.core import dtypes, sites
 from wengert.core.apply import wrap
 from wengert.core.context import get_state
 from wengert.core.convert import to_array
-from wengert.core.dtypes import DType
 from wengert.core.handlers import failures
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import DType, Tensor, Value, Variable
 from wengert.ops import public as tf
 
 

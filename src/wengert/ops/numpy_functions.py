@@ -14,8 +14,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import SymbolicTensor, TensorLike
+from wengert.core.types import SymbolicTensor, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
 from wengert.ops.shaping import transpose

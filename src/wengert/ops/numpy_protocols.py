@@ -17,8 +17,7 @@ import numpy as np
 
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import InvalidTypeError, at_site
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, Value, Variable
 from wengert.ops import arithmetic, compare, complex, division, logical, power, select, unary
 from wengert.ops import trigonometric as trig
 from wengert.ops.numpy_arrays import (

@@ -21,12 +21,10 @@ from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
 from wengert.core.handlers import failures
-from wengert.core.op import Op
 from wengert.core.shapes import broadcast
 from wengert.core.sites import SEEN, place
-from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.types import Op, SymbolicTensor, Variable
 from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
 from wengert.ops import public as tf
 from wengert.ops.columns import MANY_ROWS, with_row

@@ -13,8 +13,7 @@ from wengert.core.dims import Dim, negative
 from wengert.core.errors import at_site, invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, SymbolicTensor, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import about_none, is_dynamic, of_length, static
 from wengert.ops.slicing import marked

@@ -17,9 +17,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
-from wengert.core.types import Dim, TensorLike
+from wengert.core.types import Dim, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int, whole_operand
 from wengert.ops.gather import check_indices, whole_numbers

@@ -12,8 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import OutOfRangeError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes

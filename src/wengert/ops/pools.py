@@ -9,8 +9,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op
-from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
+from wengert.core.types import DTypeLike, Op, Tensor, TensorLike, Value
 from wengert.ops.pooling import AVG_POOL, MAX_POOL, MAX_POOL_ARG
 from wengert.ops.sliding import as_padding, channels_first, entries, not_both
 

@@ -10,13 +10,20 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dtypes import DType
 from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+from wengert.core.types import (
+    Axis,
+    DType,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+)
 from wengert.ops.declare import in_float32, static_int, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
 

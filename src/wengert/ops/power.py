@@ -16,9 +16,8 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op
 from wengert.core.op_facts import TAME, Hazards, Pole
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW

@@ -13,8 +13,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import require
 from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, ShapeLike, Tensor, TensorLike
 from wengert.ops.declare import static
 from wengert.ops.sizes import checked
 

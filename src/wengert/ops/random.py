@@ -21,8 +21,7 @@ from wengert.core.errors import (
     require,
     require_dtype,
 )
-from wengert.core.shapes import TensorShape
-from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
+from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike, TensorShape
 from wengert.ops import distributions, rejection
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int

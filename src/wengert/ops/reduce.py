@@ -15,23 +15,28 @@ import numpy as np
 from wengert.core import dtypes, nest, shapes
 from wengert.core.apply import apply, apply1
 from wengert.core.convert import operand, operand_or_empty
-from wengert.core.dims import Dim
-from wengert.core.dtypes import DType
 from wengert.core.errors import invalid
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
 from wengert.core.rule_kernels import Call
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
-from wengert.core.tensor import Tensor
-from wengert.core.types import Axis, DTypeLike, JaxArray, TensorLike
+from wengert.core.types import (
+    Axis,
+    Dim,
+    DType,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
-from wengert.ops.compiled import wide
 from wengert.ops.declare import (
     HALF,
     expand,
@@ -40,6 +45,7 @@ from wengert.ops.declare import (
     is_dynamic,
     number_type,
     static,
+    wide,
 )
 from wengert.ops.folding import fold
 from wengert.ops.shaping import transpose

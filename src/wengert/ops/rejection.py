@@ -18,10 +18,8 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.dtypes import DType
 from wengert.core.lazy_modules import Lazy, jnp, lax, special
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
 
 _UNIT = 2.0**-32

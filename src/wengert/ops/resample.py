@@ -21,8 +21,7 @@ from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, jnp, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor
 from wengert.ops.declare import in_float32, need_rank
 from wengert.ops.sizes import checked
 

@@ -11,8 +11,7 @@ from wengert.core.apply import apply
 from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import SymbolicTensor, Tensor
+from wengert.core.types import Op, ShapeDtype, SymbolicTensor, Tensor
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows
 from wengert.ops.rows import Blank

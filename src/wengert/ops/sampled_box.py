@@ -18,8 +18,7 @@ from wengert.core.dtypes import nums
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
 from wengert.ops.declare import static_float, static_int
 from wengert.ops.seeds import next_state, seed_state

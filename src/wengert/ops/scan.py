@@ -21,8 +21,7 @@ from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
 from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static_int, unary
+from wengert.ops.declare import in_float32, static_int, unary, wide
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:

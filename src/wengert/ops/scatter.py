@@ -16,12 +16,9 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.shapes import TensorShape
-from wengert.core.types import Dim, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, TensorShape, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static_tuple
+from wengert.ops.declare import in_float32, static_tuple, wide
 from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
 
 _SUMMABLE = dtypes.nums("biufcs")

@@ -22,10 +22,8 @@ from wengert.core.dtypes import nums, uint64
 from wengert.core.errors import at_site, describe, require
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import philox
 from wengert.ops.declare import whole_operand
 from wengert.ops.sizes import checked

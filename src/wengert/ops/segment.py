@@ -22,11 +22,9 @@ from wengert.core.errors import InvalidIndexError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import DType, JaxArray, Tensor, TensorLike
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, static
+from wengert.ops.declare import in_float32, static, wide
 from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread

@@ -13,12 +13,9 @@ from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import TensorLike
+from wengert.core.types import IndexedSlices, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops.declare import binary, broadcasting, function_of
 

@@ -14,21 +14,26 @@ from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import fallback
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
-from wengert.core.shapes import TensorShape
-from wengert.core.symbolic import SymbolicTensor, Unranked
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray, TensorLike
+from wengert.core.types import (
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    Unranked,
+    Value,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.columns import combine, sum_rows
-from wengert.ops.compiled import wide
-from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary
+from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary, wide
 from wengert.ops.folding import fold
 from wengert.ops.sizes import listed
 

@@ -15,7 +15,6 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
-from wengert.core.dtypes import DType
 from wengert.core.errors import (
     at_site,
     describe,
@@ -26,9 +25,8 @@ from wengert.core.errors import (
     require,
 )
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import caller
-from wengert.core.types import JaxArray, ShapeLike, Tensor, TensorLike, Value
+from wengert.core.types import DType, JaxArray, Op, ShapeDtype, ShapeLike, Tensor, TensorLike, Value
 from wengert.ops.declare import static, static_tuple
 
 

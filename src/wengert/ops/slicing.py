@@ -17,7 +17,6 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.dims import Dim
 from wengert.core.errors import at_site, describe
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
@@ -25,9 +24,7 @@ from wengert.core.lowering_checks import as_value, fail_if, lies_within
 from wengert.core.op import AGAIN, Op, ShapeDtype
 from wengert.core.rule_kernels import Call
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
-from wengert.core.tensor import Tensor, Value
-from wengert.core.types import JaxArray
-from wengert.core.variable import Variable
+from wengert.core.types import Dim, JaxArray, Tensor, Value, Variable
 from wengert.ops import public as tf
 from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position

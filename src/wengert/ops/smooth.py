@@ -18,9 +18,9 @@ from wengert.core.lazy_modules import lax, special
 from wengert.core.types import JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.activations import const
-from wengert.ops.compiled import in_blocks, wide
+from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import in_float32, unary
+from wengert.ops.declare import in_float32, unary, wide
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)

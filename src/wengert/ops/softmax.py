@@ -10,13 +10,11 @@ from wengert.core.convert import operand
 from wengert.core.errors import require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import jax, lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Axis, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.columns import ones
-from wengert.ops.compiled import wide
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import in_float32, static_int
+from wengert.ops.declare import in_float32, static_int, wide
 from wengert.ops.folding import fold
 
 

@@ -25,8 +25,7 @@ from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import calm, in_float32, is_dynamic
+from wengert.ops.declare import calm, in_float32, is_dynamic, wide
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 

@@ -14,14 +14,22 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, negative
-from wengert.core.dtypes import DType
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
-from wengert.core.types import Axis, DTypeLike, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import (
+    Axis,
+    DType,
+    DTypeLike,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+)
 from wengert.ops.declare import HALF, in_float32, static, static_int
 
 _NARROW = dtypes.nums("float32", "int32")

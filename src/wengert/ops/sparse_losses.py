@@ -21,11 +21,9 @@ from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
-from wengert.core.tensor import Tensor
-from wengert.core.types import JaxArray
+from wengert.core.types import JaxArray, Tensor
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.folding import fold
 from wengert.ops.losses import last
 from wengert.ops.sizes import checked

@@ -14,13 +14,12 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.lazy_modules import jsp, lax, special
-from wengert.core.op import Op
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
-from wengert.ops.compiled import in_blocks, wide
+from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import function_of, in_float32, unary
+from wengert.ops.declare import function_of, in_float32, unary, wide
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI

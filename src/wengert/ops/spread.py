@@ -10,8 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Dim, JaxArray, Tensor
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor
 from wengert.ops import public as tf
 from wengert.ops.scan import linear_recurrence, shift
 

@@ -10,12 +10,10 @@ from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.dims import Dim, larger
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Axis, IndexedSlices, JaxArray, Tensor, TensorLike
+from wengert.core.types import Axis, IndexedSlices, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.columns import combine
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.folding import fold
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction

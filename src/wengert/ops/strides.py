@@ -16,9 +16,8 @@ from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value, fail_if, is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.types import JaxArray
+from wengert.core.types import JaxArray, Op, ShapeDtype
 from wengert.graph import known_elements
 
 Index = tuple[Any, ...]

@@ -16,9 +16,8 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operand_or_empty, to_tensor
 from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
-from wengert.core.types import Axis, DTypeLike, Tensor, TensorLike
+from wengert.core.types import Axis, DTypeLike, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
 from wengert.ops.patterns import Pattern, PatternError, compiled
 from wengert.ops.reduce import reduced

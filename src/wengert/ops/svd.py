@@ -14,11 +14,9 @@ from wengert.core.dims import larger, negative, smaller
 from wengert.core.errors import UnimplementedError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Axis, DType, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import Axis, DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import in_float32, wide
 from wengert.ops.decompose import (
     finite_or_nan,
     gaps,

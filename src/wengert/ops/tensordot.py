@@ -17,8 +17,7 @@ from wengert.core.errors import (
 )
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Dim, JaxArray, Tensor, TensorLike
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import product
 from wengert.ops.declare import function_of, in_float32

@@ -10,8 +10,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor import Value
+from wengert.core.types import TensorShape, Value
 
 _DIGITS = {4: ("%.6g", "%.9g"), 8: ("%.15g", "%.17g")}
 

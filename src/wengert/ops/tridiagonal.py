@@ -24,11 +24,9 @@ from wengert.core.errors import (
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.compiled import wide
-from wengert.ops.declare import in_float32, need_rank, static_float, static_int
+from wengert.ops.declare import in_float32, need_rank, static_float, static_int, wide
 from wengert.ops.solve import refusing
 
 

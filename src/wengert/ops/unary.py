@@ -12,9 +12,8 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply2
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.types import JaxArray, Tensor, TensorLike
+from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary

@@ -9,11 +9,9 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dtypes import DType
 from wengert.core.errors import require
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import check_axis
-from wengert.core.types import DTypeLike, Tensor, TensorLike
+from wengert.core.types import DType, DTypeLike, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import HALF, static_tuple
 from wengert.ops.sorting import choose_type
 

@@ -15,11 +15,17 @@ from wengert.core.apply import apply
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape, without_leading_ones
-from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    IndexedSlices,
+    Op,
+    RawSite,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Variable,
+)
 from wengert.core.variable_aliases import Alias
 from wengert.ops import public as tf
 from wengert.ops.gather import densify

@@ -14,8 +14,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.errors import invalid
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.types import Dim, JaxArray, Tensor, Value
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, Value
 from wengert.ops import public as tf
 
 
