@@ -17,6 +17,7 @@ import pytest
 import wengert as tf
 import wengert.ops
 from wengert.core.op import REGISTRY
+from wengert.engines.executables import Executable
 from wengert.engines.lower import LEAST
 
 M = tf.constant(np.random.default_rng(0).random((3, 3), np.float32) + 0.5)
@@ -460,3 +461,75 @@ WITH_ATTRIBUTES = {
     "approximate_equal", "cast", "check_numerics", "complex", "gelu", "gelu_slope", "leaky_relu",
     "leaky_relu_grad", "ones_like", "silu", "silu_slope", "zeros_like",
 }  # fmt: skip
+
+
+# Gradients around calls: the backward program is compiled by itself.
+
+
+def around(function):
+    """The gradient of a function's call, by a tape around it; the trace is one."""
+    compiled = tf.function(function)
+
+    def first(n, m):
+        with tf.GradientTape() as tape:
+            tape.watch(m)
+            y = compiled(n, m)
+        return tape.gradient(y, m)
+
+    return first
+
+
+def of_either_length(n, m):
+    rows = []
+    if n > 2:
+        for x in tf.range(n):
+            rows.append(m[0] * tf.cast(x, tf.float32))
+    else:
+        for _ in tf.range(n + 1):
+            rows.append(m[1])
+    return tf.stack(rows)
+
+
+def of_several(n, m):
+    def rows_of(count, row):
+        rows = []
+        for x in tf.range(count):
+            rows.append([row * tf.cast(x + y, tf.float32) for y in tf.range(x + 1)][-1])
+        return tf.stack(rows)
+
+    return tf.switch_case(
+        n % 3, [lambda: rows_of(n, m[0]), lambda: rows_of(2 * n, m[1]), lambda: rows_of(2, m[2])]
+    )
+
+
+@pytest.mark.parametrize("function", [of_either_length, of_several, now_and_then, until_break])
+def test_gradients_around_calls(function):
+    run = around(function)
+    for n in (3, 3, 70, 70, 1, 65, 70):
+        expected = gradient(function)(tf.constant(n), M)
+        with tf.engine("xla"):
+            check(run(tf.constant(n), M), expected)
+
+
+def test_branches_of_different_capacities_are_compiled():
+    compiled = agrees(of_either_length, (3, 70, 1, 140, 2))
+    assert compiled.coverage().traces[0].engine == "xla"
+
+
+def test_a_compilation_that_fails_is_tried_again(monkeypatch):
+    own = lambda n, m: grown(n, m * 0.123)  # equal graphs share executables
+    compiled, compile_ = tf.function(own), Executable._compile
+    with tf.engine("xla"):
+        compiled(tf.constant(3), M)
+        for error in (MemoryError, KeyboardInterrupt):
+            monkeypatch.setattr(Executable, "_compile", lambda self, e=error: throw(e))
+            with pytest.raises(error):
+                compiled(tf.constant(LEAST + 1), M)
+            with pytest.raises(error):  # a wish for more room is not forgotten
+                compiled(tf.constant(LEAST + 1), M)
+        monkeypatch.setattr(Executable, "_compile", compile_)
+        check(compiled(tf.constant(LEAST + 1), M), own(tf.constant(LEAST + 1), M))
+
+
+def throw(error):
+    raise error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def _lower_switch(
     shapes = [p.shapes() for p in parts]
     if any(p.left for p in parts):
         raise NotFixed("a TensorArray is written in one branch only, before its rows have a shape")
-    _check_shapes([s[0][:common] for s in shapes])
+    rooms = _rooms([s[0][:common] for s in shapes])
     counts = [len(p.keys) for p in parts]
 
     def branch(k: int) -> Any:
@@ -68,7 +69,7 @@ def _lower_switch(
             results, bad, wanted = parts[k].run()
             none = lax.full((), 0, np.int32)
             before, after = sum(counts[:k]), sum(counts[k + 1 :])
-            filled = results[:common]
+            filled = [_padded_to(room, x) for room, x in zip(rooms, results[:common], strict=True)]
             for b, (result, _, _) in enumerate(shapes):
                 blanks = jax.tree.map(lambda s: lax.full(s.shape, 0, s.dtype), result[common:])
                 filled += results[common:] if b == k else blanks
@@ -81,25 +82,51 @@ def _lower_switch(
     return results
 
 
-def _check_shapes(found: list[Any]) -> None:
-    for other in found[1:]:
-        for k, (a, b) in enumerate(zip(found[0], other, strict=True)):
-            if Padded in (type(a), type(b)):
-                if not _alike(a, b):
-                    raise rows_unknown()
-            elif a.shape != b.shape or a.dtype != b.dtype:
-                raise NotFixed(
-                    f"all branches must give result {k} the same shape; got {describe(a)} and "
-                    f"{describe(b)}"
-                )
+def _rooms(found: list[Any]) -> list[tuple[int, ...] | None]:
+    """The largest capacities of each result, `None` for one of which all entries count.
+
+    Results of different shapes, capacities aside, are refused.
+    """
+    return [_room(k, one) for k, one in enumerate(zip(*found, strict=True))]
+
+
+def _room(k: int, results: Sequence[Any]) -> tuple[int, ...] | None:
+    a = results[0]
+    for b in results[1:]:
+        if Padded in (type(a), type(b)):
+            if not _alike(a, b):
+                raise rows_unknown()
+        elif a.shape != b.shape or a.dtype != b.dtype:
+            raise NotFixed(
+                f"all branches must give result {k} the same shape; got {describe(a)} and "
+                f"{describe(b)}"
+            )
+    if type(a) is not Padded:
+        return None
+    return tuple(map(max, zip(*[x.array.shape for x in results], strict=True)))
 
 
 def _alike(a: Any, b: Any) -> bool:
     """Whether two results are arrays of the same shapes, of which the same may not count."""
-    (mine, form), (theirs, other) = jax.tree.flatten(a), jax.tree.flatten(b)
-    return form == other and all(
-        x.shape == y.shape and x.dtype == y.dtype for x, y in zip(mine, theirs, strict=True)
+    if jax.tree.structure(a) != jax.tree.structure(b) or a.dtype != b.dtype:
+        return False
+    counted = [c is not None for c in a.counts]
+    sizes = enumerate(zip(a.array.shape, b.array.shape, strict=False))
+    return len(a.array.shape) == len(b.array.shape) and all(
+        m == n or (axis < len(counted) and counted[axis]) for axis, (m, n) in sizes
     )
+
+
+def _padded_to(room: tuple[int, ...] | None, x: Any) -> Any:
+    """A stack with more entries that do not count, up to the capacities of `room`."""
+    if room is None or x.array.shape == room:
+        return x
+
+    def grown(array: JaxArray) -> JaxArray:
+        more = [(0, n - d, 0) for n, d in zip(room, array.shape, strict=False)]
+        return lax.pad(array, np.zeros((), array.dtype), more)
+
+    return jax.tree.map(grown, x)
 
 
 host.RUNNERS.fill(__name__, {SWITCH: _run_switch})

@@ -16,7 +16,7 @@ from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
-from wengert.core.lowering_checks import NotSupported, gathering
+from wengert.core.lowering_checks import NotSupported, NotWithThese, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
@@ -49,6 +49,8 @@ class Executable:
     def __init__(
         self, graph: Graph, arrays: list[Any], donate: tuple[int, ...], place: Any = None
     ) -> None:
+        if any(a.dtype == object for a in arrays):
+            raise NotWithThese("rows of different lengths are no array to XLA")
         self.capacities: dict[int, int] = {}
         self.place = place
         self.graph = _bare(graph)
@@ -116,12 +118,11 @@ class Executable:
         if not more:
             return False
         with self.growing:
-            before = dict(self.capacities)
+            known = self.capacities
             for key, rows in more:
-                self.capacities[key] = max(
-                    self.capacities.get(key, 0), 1 << (rows - 1).bit_length()
-                )
-            if self.capacities != before:
+                known[key] = max(known.get(key, 0), 1 << (rows - 1).bit_length())
+            # Asked of the program, since a compilation may have failed after a wish was noted.
+            if any(room < known.get(key, 0) for key, room in self.requested):
                 self.compile()
         return True
 
