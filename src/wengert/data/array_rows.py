@@ -7,7 +7,7 @@ or one gather per array. Row numbers travel in chunks: a `range`, or an array of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,10 +36,6 @@ class Rows:
 
     def chunks(self) -> Iterator[Chunk]:
         return iter([range(self.length)]) if self.order is None else self.order()
-
-    def reordered(self, change: Callable[[Iterator[Chunk]], Iterator[Chunk]]) -> Rows:
-        """The same rows in an order made from this one, anew for every iteration."""
-        return replace(self, order=lambda: change(self.chunks()))
 
     def element(self, index: int) -> Any:
         """The element in one row."""

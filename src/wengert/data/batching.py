@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from wengert.core.shapes import brief
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.data.array_rows import RowBatches
+from wengert.data.iterators import chained, pulling
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import batched, columns, example, join, packer, unbatched
 
@@ -85,56 +86,57 @@ def _uneven(first: np.ndarray, other: np.ndarray, index: int, component: int) ->
     )
 
 
-class Batch(Plan):
-    """Consecutive elements, `size` at a time."""
-
-    kind = "_BatchDataset"
+class Batching(Plan):
+    """Consecutive elements, `size` at a time; subclasses say how they go together."""
 
     def __init__(self, source: Plan, size: int, drop_remainder: bool) -> None:
         super().__init__(source)
         self._size, self._drop = size, drop_remainder
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.input.rows()
-        if rows is not None:
-            return RowBatches(rows, self._size, self._drop)
-        result = Batches(self.input.start(run), self._size, self._drop, self.site)
-        result.specs = nest.flatten(self.input.spec) if self.input.settled else None
-        return result
+    def combiner(self) -> Callable[[list[Any]], Any]:
+        """What makes one of a list of elements."""
+        raise NotImplementedError
 
-    def find_spec(self) -> Any:
-        return batched(self.input.spec, self._size if self._drop else None)
+    def start(self, run: Run) -> Iterator[Any]:
+        source, combine = self.input.start(run), self.combiner()
+
+        def following() -> Any:
+            elements = list(islice(source, self._size))
+            if not elements or (self._drop and len(elements) < self._size):
+                raise StopIteration
+            return combine(elements)
+
+        return pulling(following)
+
+    def batched(self, spec: Any) -> Any:
+        """The spec of the batches of elements of a spec."""
+        return batched(spec, self._size if self._drop else None)
 
     def sample(self) -> Any:
-        return stack([self.input.sample()] * self._size)
+        return self.combiner()([self.input.sample()] * self._size)
 
     def cardinality(self) -> int:
-        return in_groups(self.input.cardinality(), self._size, self._drop)
+        count = self.input.cardinality()
+        if count < 0:
+            return count
+        return count // self._size if self._drop else -(-count // self._size)
 
 
-def in_groups(count: int, size: int, drop_remainder: bool) -> int:
-    """How many groups of `size` there are among `count`."""
-    if count < 0:
-        return count
-    return count // size if drop_remainder else -(-count // size)
+class Batch(Batching):
+    """Elements side by side along a new first axis."""
 
+    kind = "_BatchDataset"
 
-class Batches(Iterator[Any]):
-    """Elements from a source, put together some at a time."""
+    def start(self, run: Run) -> Iterator[Any]:
+        rows = self.input.rows()
+        return super().start(run) if rows is None else RowBatches(rows, self._size, self._drop)
 
-    specs: Sequence[Any] | None = None
+    def combiner(self) -> Callable[[list[Any]], Any]:
+        specs = nest.flatten(self.input.spec) if self.input.settled else None
+        return lambda elements: stack(elements, self.site, specs)
 
-    def __init__(self, source: Iterator[Any], size: int, drop: bool, site: RawSite | None) -> None:
-        self._source, self._size, self._drop, self._site = source, size, drop, site
-
-    def __next__(self) -> Any:
-        elements = list(islice(self._source, self._size))
-        if not elements or (self._drop and len(elements) < self._size):
-            raise StopIteration
-        return self._combine(elements)
-
-    def _combine(self, elements: list[Any]) -> Any:
-        return stack(elements, self._site, self.specs)
+    def find_spec(self) -> Any:
+        return self.batched(self.input.spec)
 
 
 class Unbatch(Plan):
@@ -149,7 +151,7 @@ class Unbatch(Plan):
             _leading("unbatch", source.spec)
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Unbatched(self.input.start(run))
+        return chained(map(split, self.input.start(run)))
 
     def find_spec(self) -> Any:
         return unbatched("unbatch", self.input.spec)
@@ -209,20 +211,6 @@ def _row(rows: list[Tensor] | np.ndarray, index: int) -> Tensor:
     return wrap(rows[index, ...]) if isinstance(rows, np.ndarray) else rows[index]
 
 
-class _Unbatched(Iterator[Any]):
-    def __init__(self, source: Iterator[Any]) -> None:
-        self._source = source
-        self._rows: Iterator[Any] = iter(())
-
-    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
-        for row in self._rows:
-            return row
-        while True:
-            self._rows = split(next(self._source))
-            for row in self._rows:
-                return row
-
-
 class Rebatch(Plan):
     """The same rows in batches of other sizes, taken in turn."""
 
@@ -235,7 +223,24 @@ class Rebatch(Plan):
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Rebatched(self.input.start(run), self._sizes, self._drop)
+        source, turn, rest = self.input.start(run), 0, []
+
+        def following() -> Any:
+            nonlocal turn, rest
+            size, have = self._sizes[turn % len(self._sizes)], sum(map(_length, rest))
+            for element in source if have < size or not rest else ():
+                rest.append(element)
+                have += _length(element)
+                if have >= size:
+                    break
+            if not rest or (have == 0 and size) or (self._drop and have < size):
+                raise StopIteration
+            turn += 1
+            whole = _joined(rest)
+            rest = [_cut(whole, size, have)] if have > size else []
+            return _cut(whole, 0, size) if have > size else whole
+
+        return pulling(following)
 
     def find_spec(self) -> TensorSpec:
         sizes = set(self._sizes)
@@ -248,30 +253,6 @@ class Rebatch(Plan):
     def cardinality(self) -> int:
         count = self.input.cardinality()
         return count if count == -1 else UNKNOWN_CARDINALITY
-
-
-class _Rebatched(Iterator[Any]):
-    def __init__(self, source: Iterator[Any], sizes: list[int], drop: bool) -> None:
-        self._source, self._sizes, self._drop = source, sizes, drop
-        self._turn = 0
-        self._rest: list[Any] = []
-
-    def __next__(self) -> Tensor:
-        size = self._sizes[self._turn % len(self._sizes)]
-        have = sum(_length(e) for e in self._rest)
-        while have < size or not self._rest:
-            try:
-                element = next(self._source)
-            except StopIteration:
-                break
-            self._rest.append(element)
-            have += _length(element)
-        if not self._rest or (have == 0 and size) or (self._drop and have < size):
-            raise StopIteration
-        self._turn += 1
-        whole = _joined(self._rest)
-        self._rest = [_cut(whole, size, have)] if have > size else []
-        return _cut(whole, 0, size) if have > size else whole
 
 
 def _length(element: Any) -> int:

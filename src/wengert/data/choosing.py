@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data import keys
 from wengert.data.batching import common_spec
+from wengert.data.iterators import pulling
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class Choose(Plan):
@@ -39,7 +37,15 @@ class Choose(Plan):
 
     def start(self, run: Run) -> Iterator[Any]:
         *sources, choices = [plan.start(run) for plan in self.inputs]
-        return _Chosen(self._name, sources, choices, self._stop)
+
+        def choose(_: list[int]) -> int:
+            index = int(next(choices))
+            if not 0 <= index < len(sources):
+                rule = f"a choice must be from 0 to {len(sources) - 1}"
+                raise invalid(self._name, rule, str(index))
+            return index
+
+        return _picked(sources, choose, self._stop)
 
     def find_spec(self) -> Any:
         return common_spec(self._name, self.inputs[:-1])
@@ -53,30 +59,25 @@ def _cardinality(plans: Sequence[Plan], stop_on_empty: bool) -> int:
     return INFINITE_CARDINALITY if endless and not stop_on_empty else UNKNOWN_CARDINALITY
 
 
-class _Chosen(Iterator[Any]):
-    def __init__(self, name: str, sources: list[Any], choices: Any, stop: bool) -> None:
-        self._name, self._choices, self._stop = name, choices, stop
-        self._sources: list[Iterator[Any] | None] = sources
+def _picked(
+    sources: list[Iterator[Any]], choose: Callable[[list[int]], int], stop_on_empty: bool
+) -> Iterator[Any]:
+    """Each time the next element of one source, whose number is chosen knowing which are left."""
+    left = dict(enumerate(sources))
 
-    def __next__(self) -> Tensor:
-        while any(source is not None for source in self._sources):
-            index = int(next(self._choices))
-            if not 0 <= index < len(self._sources):
-                raise invalid(
-                    self._name,
-                    f"a choice must be from 0 to {len(self._sources) - 1}",
-                    str(index),
-                )
-            source = self._sources[index]
-            if source is None:
-                continue
+    def following() -> Any:
+        while left:
+            index = choose(list(left))
             try:
-                return next(source)
+                if index in left:
+                    return next(left[index])
             except StopIteration:
-                self._sources[index] = None
-                if self._stop:
-                    self._sources = []
+                del left[index]
+                if stop_on_empty:
+                    left.clear()
         raise StopIteration
+
+    return pulling(following)
 
 
 class Sample(Plan):
@@ -107,7 +108,15 @@ class Sample(Plan):
         else:
             weights = itertools.repeat(self._weights)
         fractions = keys.Words(self._key, next(self._epochs)).fractions()
-        return _Sampled(sources, weights, fractions, self._stop)
+
+        def choose(left: list[int]) -> int:
+            bounds = np.cumsum(next(weights)[left])
+            if not bounds[-1] > 0:
+                raise StopIteration
+            place = np.searchsorted(bounds, next(fractions) * bounds[-1], side="right")
+            return left[int(place)]
+
+        return _picked(sources, choose, self._stop)
 
     def find_spec(self) -> Any:
         return common_spec(self._name, self.inputs)
@@ -118,27 +127,3 @@ class Sample(Plan):
 
 def _array(weights: Any) -> np.ndarray:
     return np.asarray(weights, np.float64)
-
-
-class _Sampled(Iterator[Any]):
-    def __init__(self, sources: list[Any], weights: Any, fractions: Any, stop: bool) -> None:
-        self._sources: list[Iterator[Any] | None] = sources
-        self._weights, self._fractions, self._stop = weights, fractions, stop
-
-    def __next__(self) -> Tensor:
-        while True:
-            live = [i for i, source in enumerate(self._sources) if source is not None]
-            weights = next(self._weights)[live]
-            if not live or not weights.sum() > 0:
-                raise StopIteration
-            bounds = np.cumsum(weights)
-            place = np.searchsorted(bounds, next(self._fractions) * bounds[-1], side="right")
-            index = live[int(place)]
-            source = self._sources[index]
-            assert source is not None
-            try:
-                return next(source)
-            except StopIteration:
-                self._sources[index] = None
-                if self._stop:
-                    self._sources = [None] * len(self._sources)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
@@ -13,16 +13,17 @@ from wengert.core.handlers import failures
 from wengert.core.sites import warn
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data.infer_element_spec import foreseen
+from wengert.data.iterators import pulling
 from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import join, normalize, show_spec, spec_of
-from wengert.data.user_functions import UserFunction
+from wengert.data.user_functions import FunctionStep, UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
 
 
-class Map(Plan):
+class Map(FunctionStep):
     """A function of the user's on every element."""
 
     kind = "_MapDataset"
@@ -30,42 +31,17 @@ class Map(Plan):
     def __init__(
         self, source: Plan, function: UserFunction, workers: int | None, ordered: bool | None
     ) -> None:
-        super().__init__(source)
-        self.function, self._workers, self._ordered = function, workers, ordered
+        super().__init__(source, function, foreseen(function, source))
+        self._workers, self._ordered = workers, ordered
         if workers is not None:
             self.kind = "_ParallelMapDataset"
-        spec = foreseen(function, source)
-        if spec is not None:
-            self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
         source, draws = self.input.start(run), self.function.draws(run)
         if self._workers in (None, 1):
-            return _Mapped(source, self.function, draws)
+            return map(self.function, source, draws)
         ordered = run.options.deterministic is not False if self._ordered is None else self._ordered
         return ParallelMap(source, self.function, draws, self._workers, ordered, run.options)
-
-    @property
-    def settled(self) -> bool:
-        return "spec" in self.__dict__
-
-    @cached_property
-    def _probed(self) -> tuple[Any, Any]:
-        return self.function.probe(self.input)
-
-    def find_spec(self) -> Any:
-        return self._probed[0]
-
-    def sample(self) -> Any:
-        return self._probed[1]
-
-
-class _Mapped(Iterator[Any]):
-    def __init__(self, source: Iterator[Any], function: UserFunction, draws: Iterator[Any]) -> None:
-        self._source, self._function, self._draws = source, function, draws
-
-    def __next__(self) -> Any:
-        return self._function(next(self._source), next(self._draws))
 
 
 class Filter(Plan):
@@ -75,24 +51,21 @@ class Filter(Plan):
 
     def __init__(self, source: Plan, predicate: UserFunction) -> None:
         super().__init__(source)
-        self._predicate = predicate
+        self.function = predicate
         spec = foreseen(predicate, source)
         if spec is not None:
             _check_predicate(predicate, spec, spec)
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Filtered(self.input.start(run), self._predicate, self._predicate.draws(run))
+        function, draws = self.function, self.function.draws(run)
+        holds = lambda element: truth(function, function(element, next(draws)))
+        return self.chosen(holds, self.input.start(run))
+
+    def chosen(self, holds: Callable[[Any], bool], source: Iterator[Any]) -> Iterator[Any]:
+        return filter(holds, source)
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-
-class _Filtered(_Mapped):
-    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
-        while True:
-            element = next(self._source)
-            if truth(self._function, self._function(element, next(self._draws))):
-                return element
 
 
 class TakeWhile(Filter):
@@ -100,17 +73,8 @@ class TakeWhile(Filter):
 
     kind = "_TakeWhileDataset"
 
-    def start(self, run: Run) -> Iterator[Any]:
-        return _WhileTrue(self.input.start(run), self._predicate, self._predicate.draws(run))
-
-
-class _WhileTrue(_Mapped):
-    def __next__(self) -> Tensor:
-        element = next(self._source)
-        if truth(self._function, self._function(element, next(self._draws))):
-            return element
-        self._source = iter(())
-        raise StopIteration
+    def chosen(self, holds: Callable[[Any], bool], source: Iterator[Any]) -> Iterator[Any]:
+        return takewhile(holds, source)
 
 
 def truth(function: UserFunction, result: Tensor) -> bool:
@@ -130,52 +94,34 @@ def _check_predicate(function: UserFunction, spec: TensorSpec, result: Tensor | 
         )
 
 
-class Scan(Plan):
+class Scan(FunctionStep):
     """A function of the state so far and the element, which gives the next state and a result."""
 
     kind = "_ScanDataset"
 
     def __init__(self, source: Plan, initial: Tensor | float, function: UserFunction) -> None:
-        super().__init__(source)
         self.initial = normalize(initial)
-        self.function = function
         spec = foreseen(function, source, self.initial)
         if spec is not None:
-            state, self.__dict__["spec"] = pair(function, spec)
+            state, spec = pair(function, spec)
             _same_kind(function, spec_of(self.initial), state)
+        super().__init__(source, function, spec)
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Scanned(
-            self.input.start(run), self.function, self.function.draws(run), self.initial
-        )
+        function, state, kind = self.function, self.initial, spec_of(self.initial)
 
-    @property
-    def settled(self) -> bool:
-        return "spec" in self.__dict__
+        def step(element: Any, draws: Any) -> Any:
+            nonlocal state, kind
+            following, output = pair(function, function((state, element), draws))
+            kind = same_state(function, kind, following)
+            state = following
+            return output
 
-    @cached_property
-    def _probed(self) -> tuple[Any, Any]:
-        return self.function.probe(self.input, self.initial)
+        return map(step, self.input.start(run), function.draws(run))
 
-    def find_spec(self) -> Any:
-        return pair(self.function, self._probed[0])[1]
-
-    def sample(self) -> Any:
-        return pair(self.function, self._probed[1])[1]
-
-
-class _Scanned(_Mapped):
-    def __init__(self, source: Any, function: UserFunction, draws: Any, initial: Tensor) -> None:
-        super().__init__(source, function, draws)
-        self._state, self._kind = initial, spec_of(initial)
-
-    def __next__(self) -> Tensor | tuple[Tensor, Tensor]:
-        element = next(self._source)
-        result = self._function((self._state, element), next(self._draws))
-        state, output = pair(self._function, result)
-        self._kind = same_state(self._function, self._kind, state)
-        self._state = state
-        return output
+    def probe(self) -> tuple[Any, Any]:
+        spec, sample = self.function.probe(self.input, self.initial)
+        return pair(self.function, spec)[1], pair(self.function, sample)[1]
 
 
 def pair(function: UserFunction, result: Any) -> tuple[Any, Any]:
@@ -233,25 +179,22 @@ class IgnoreErrors(Plan):
         self._log = log_warning
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Ignoring(self.input.start(run), self._log)
+        source = self.input.start(run)
+
+        def following() -> Any:
+            while True:
+                try:
+                    return next(source)
+                except StopIteration:
+                    raise
+                except failures() as error:
+                    if self._log:
+                        warn(f"ignore_errors: an element was left out: {error}")
+
+        return pulling(following)
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-
-class _Ignoring(Iterator[Any]):
-    def __init__(self, source: Iterator[Any], log: bool) -> None:
-        self._source, self._log = source, log
-
-    def __next__(self) -> Tensor:
-        while True:
-            try:
-                return next(self._source)
-            except StopIteration:
-                raise
-            except failures() as error:
-                if self._log:
-                    warn(f"ignore_errors: an element was left out: {error}")
 
 
 class AssertCardinality(Plan):
@@ -264,30 +207,28 @@ class AssertCardinality(Plan):
         self._expected = expected
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Counted(self.input.start(run), self._expected)
+        source, expected, seen = self.input.start(run), self._expected, 0
+
+        def following() -> Any:
+            nonlocal seen
+            try:
+                element = next(source)
+            except StopIteration:
+                if seen >= expected >= 0 or expected == UNKNOWN_CARDINALITY:
+                    raise
+                text = f"at least {seen}" if expected < 0 else str(seen)
+            else:
+                seen += 1
+                if expected < 0 or seen <= expected:
+                    return element
+                text = f"at least {seen}"
+            raise invalid(
+                "assert_cardinality",
+                f"{expected} elements were expected; there are {text}",
+                kind=FailedPreconditionError,
+            )
+
+        return pulling(following)
 
     def cardinality(self) -> int:
         return self._expected
-
-
-class _Counted(Iterator[Any]):
-    def __init__(self, source: Iterator[Any], expected: int) -> None:
-        self._source, self._expected, self._seen = source, expected, 0
-
-    def __next__(self) -> Tensor:
-        try:
-            element = next(self._source)
-        except StopIteration:
-            if self._seen >= self._expected >= 0 or self._expected == UNKNOWN_CARDINALITY:
-                raise
-            text = f"at least {self._seen}" if self._expected < 0 else str(self._seen)
-        else:
-            self._seen += 1
-            if self._expected < 0 or self._seen <= self._expected:
-                return element
-            text = f"at least {self._seen}"
-        raise invalid(
-            "assert_cardinality",
-            f"{self._expected} elements were expected; there are {text}",
-            kind=FailedPreconditionError,
-        )

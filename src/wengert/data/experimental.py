@@ -90,7 +90,7 @@ def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Datas
     if not elements:
         raise at_site(ValueError("from_list: give at least one element."))
     parts = [Tensors([normalize(e)]) for e in elements]
-    return Dataset(Tensors([p.elements[0] for p in parts], common_spec("from_list", parts)))
+    return Dataset(Tensors([p.values[0] for p in parts], common_spec("from_list", parts)))
 
 
 def get_next_as_optional(iterator: Any) -> Optional:

@@ -51,10 +51,9 @@ class Generator(Plan):
     kind = "_FlatMapDataset"
 
     def __init__(self, function: Callable[..., Any], args: tuple[Tensor, ...], spec: Any) -> None:
-        super().__init__()
+        super().__init__(spec=spec)
         self._function, self._args = function, args
         self._kept: _Items | None = None
-        self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
         kept, self._kept = self._kept, None

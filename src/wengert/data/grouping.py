@@ -15,6 +15,7 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data.infer_element_spec import announced_of_groups
+from wengert.data.iterators import chained, pulling
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.sources import Elements
@@ -47,8 +48,27 @@ class Window(Plan):
 
     def start(self, run: Run) -> Iterator[Any]:
         reach = (self._size - 1) * self._stride + 1
-        source = self.input.start(run)
-        return _Windows(source, reach, self._shift, self._stride, self._drop, self._nest)
+        source, buffer, skip = self.input.start(run), [], 0
+
+        def following() -> Any:
+            nonlocal buffer, skip
+            while len(buffer) < reach or skip:
+                try:
+                    element = next(source)
+                except StopIteration:
+                    break
+                if skip:
+                    skip -= 1
+                else:
+                    buffer.append(element)
+            if not buffer or (self._drop and len(buffer) < reach):
+                raise StopIteration
+            window = buffer[: reach : self._stride]
+            skip = max(0, self._shift - len(buffer))
+            buffer = buffer[self._shift :]
+            return self._nest(window)
+
+        return pulling(following)
 
     def _nest(
         self, elements: list[Tensor | tuple[Tensor, ...]]
@@ -77,33 +97,6 @@ class Window(Plan):
         return -(-count // self._shift)
 
 
-class _Windows(Iterator[Any]):
-    def __init__(
-        self, source: Any, reach: int, shift: int, stride: int, drop: bool, make: Any
-    ) -> None:
-        self._source, self._reach, self._shift = source, reach, shift
-        self._stride, self._drop, self._make = stride, drop, make
-        self._buffer: list[Any] = []
-        self._skip = 0
-
-    def __next__(self) -> tuple[Dataset, Dataset] | Dataset:
-        while len(self._buffer) < self._reach or self._skip:
-            try:
-                element = next(self._source)
-            except StopIteration:
-                break
-            if self._skip:
-                self._skip -= 1
-            else:
-                self._buffer.append(element)
-        if not self._buffer or (self._drop and len(self._buffer) < self._reach):
-            raise StopIteration
-        window = self._buffer[: self._reach : self._stride]
-        self._skip = max(0, self._shift - len(self._buffer))
-        self._buffer = self._buffer[self._shift :]
-        return self._make(window)
-
-
 class GroupByWindow(Plan):
     """Collects elements by key; when a window is full, a function makes a dataset of it."""
 
@@ -121,7 +114,7 @@ class GroupByWindow(Plan):
         self.key, self.reduce, self.size, self._dataset = key, reduce, size, dataset
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Grouped(self, self.input.start(run), run)
+        return chained(pulling(_Groups(self, self.input.start(run), run).following))
 
     @property
     def settled(self) -> bool:
@@ -152,22 +145,16 @@ class GroupByWindow(Plan):
         return count if count == INFINITE_CARDINALITY else UNKNOWN_CARDINALITY
 
 
-class _Grouped(Iterator[Any]):
+class _Groups:
+    """The windows of one iteration, each when it is full."""
+
     def __init__(self, plan: GroupByWindow, source: Iterator[Any], run: Run) -> None:
         self._plan, self._source, self._run = plan, source, run
         self._groups: dict[int, list[Any]] = {}
         self._sizes: dict[int, int] = {}
-        self._current: Iterator[Any] = iter(())
         self._over = False
 
-    def __next__(self) -> Tensor:
-        while True:
-            try:
-                return next(self._current)
-            except StopIteration:
-                self._current = self._following()
-
-    def _following(self) -> Iterator[Any]:
+    def following(self) -> Iterator[Any]:
         """The next full window; when the elements have run out, what is left, key by key."""
         while not self._over:
             try:
@@ -238,22 +225,17 @@ class Unique(Plan):
 
     def start(self, run: Run) -> Iterator[Any]:
         _ = self.spec
-        return _New(self.input.start(run))
+        seen: set[Any] = set()
+
+        def is_new(element: Tensor) -> bool:
+            array = element._array
+            value = array.item() if not array.ndim else (array.shape, tuple(array.ravel().tolist()))
+            if value in seen:
+                return False
+            seen.add(value)
+            return True
+
+        return filter(is_new, self.input.start(run))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
-
-
-class _New(Iterator[Any]):
-    def __init__(self, source: Iterator[Any]) -> None:
-        self._source = source
-        self._seen: set[Any] = set()
-
-    def __next__(self) -> Tensor:
-        while True:
-            element = next(self._source)
-            array = element._array
-            value = array.item() if not array.ndim else (array.shape, tuple(array.ravel().tolist()))
-            if value not in self._seen:
-                self._seen.add(value)
-                return element

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe
 from wengert.core.handlers import failures
-from wengert.data.array_rows import RowIterator, Rows, zipped
+from wengert.data.array_rows import Rows, zipped
 from wengert.data.batching import common_spec
 from wengert.data.infer_element_spec import announced
+from wengert.data.iterators import chained, pulling
 from wengert.data.parallel import Prefetched
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import packer
-from wengert.data.user_functions import UserFunction
+from wengert.data.user_functions import FunctionStep, UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
@@ -39,11 +39,25 @@ class Zip(Plan):
             return None
         return zipped(known, packer(self.spec), self.site)
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.rows()
-        if rows is not None:
-            return RowIterator(rows)
-        return _Zipped([plan.start(run) for plan in self.inputs], self._pack)
+    def elements(self, run: Run) -> Iterator[Any]:
+        sources = [plan.start(run) for plan in self.inputs]
+
+        def together() -> Any:
+            result, failed = [], None
+            for source in sources:
+                try:
+                    result.append(next(source))
+                except StopIteration:
+                    sources[:] = [iter(())]
+                    raise
+                except failures() as error:
+                    # The others go on too, so that they stay side by side.
+                    failed = failed or error
+            if failed is not None:
+                raise failed
+            return self._pack(result)
+
+        return pulling(together)
 
     def find_spec(self) -> Any:
         return self._pack([plan.spec for plan in self.inputs])
@@ -59,26 +73,6 @@ class Zip(Plan):
         return min(known) if known else INFINITE_CARDINALITY
 
 
-class _Zipped(Iterator[Any]):
-    def __init__(self, sources: list[Iterator[Any]], pack: Any) -> None:
-        self._sources, self._pack = sources, pack
-
-    def __next__(self) -> Any:
-        result, failed = [], None
-        for source in self._sources:
-            try:
-                result.append(next(source))
-            except StopIteration:
-                self._sources = [iter(())]
-                raise
-            except failures() as error:
-                # The others go on too, so that they stay side by side.
-                failed = failed or error
-        if failed is not None:
-            raise failed
-        return self._pack(result)
-
-
 class Concatenate(Plan):
     """One dataset after the other."""
 
@@ -90,7 +84,7 @@ class Concatenate(Plan):
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
-        return _Chained(plan.start(run) for plan in self.inputs)
+        return chained(plan.start(run) for plan in self.inputs)
 
     def find_spec(self) -> Any:
         return common_spec("concatenate", self.inputs)
@@ -102,22 +96,7 @@ class Concatenate(Plan):
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in counts else sum(counts)
 
 
-class _Chained(Iterator[Any]):
-    """`itertools.chain.from_iterable`, but an error of a source does not end it."""
-
-    def __init__(self, sources: Iterator[Iterator[Any]]) -> None:
-        self._sources = sources
-        self._source: Iterator[Any] = iter(())
-
-    def __next__(self) -> Tensor | dict[str, Tensor] | tuple[Tensor, Tensor]:
-        while True:
-            try:
-                return next(self._source)
-            except StopIteration:
-                self._source = next(self._sources)
-
-
-class Interleave(Plan):
+class Interleave(FunctionStep):
     """The elements of the datasets that a function makes, by blocks in turn; flat_map for 1."""
 
     kind = "_InterleaveDataset"
@@ -125,34 +104,25 @@ class Interleave(Plan):
     def __init__(
         self, source: Plan, function: UserFunction, cycle: int, block: int, threads: bool
     ) -> None:
-        super().__init__(source)
-        self.function, self._cycle, self._block, self._threads = function, cycle, block, threads
+        super().__init__(source, function, announced(function, source))
+        self._cycle, self._block, self._threads = cycle, block, threads
         if function.step == "flat_map":
             self.kind = "_FlatMapDataset"
-        spec = announced(function, source)
-        if spec is not None:
-            self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
-        inner = _Inner(self.input.start(run), self.function, run, self._threads)
-        return (
-            _Chained(inner) if self._cycle == 1 else _Interleaved(inner, self._cycle, self._block)
-        )
+        def opened(element: Any, draws: Any) -> Iterator[Any]:
+            plan = plan_of(self.function, self.function(element, draws))
+            source = plan.start(run.inner())
+            return Prefetched(source, 2) if self._threads else source
 
-    @property
-    def settled(self) -> bool:
-        return "spec" in self.__dict__
+        sources = map(opened, self.input.start(run), self.function.draws(run))
+        if self._cycle == 1:
+            return chained(sources)
+        return _Interleaved(sources, self._cycle, self._block)
 
-    @cached_property
-    def _probed(self) -> tuple[Any, Any]:
+    def probe(self) -> tuple[Any, Any]:
         spec, result = self.function.probe(self.input)
-        return spec, plan_of(self.function, result)
-
-    def find_spec(self) -> Any:
-        return self._probed[0].element_spec
-
-    def sample(self) -> Any:
-        return self._probed[1].sample()
+        return spec.element_spec, plan_of(self.function, result).sample()
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY
@@ -172,24 +142,10 @@ def plan_of(function: UserFunction, result: Tensor | Dataset) -> Plan:
     return plan
 
 
-class _Inner(Iterator[Iterator[Any]]):
-    """The iterators of the datasets that a function makes."""
-
-    def __init__(self, source: Any, function: UserFunction, run: Run, threads: bool) -> None:
-        self._source, self._function, self._run = source, function, run
-        self._draws = function.draws(run)
-        self._threads = threads
-
-    def __next__(self) -> Iterator[Any]:
-        result = self._function(next(self._source), next(self._draws))
-        value = plan_of(self._function, result).start(self._run.inner())
-        return Prefetched(value, 2) if self._threads else value
-
-
 class _Interleaved(Iterator[Any]):
     """A ring of `cycle` open iterators; one that ended is replaced when its turn comes."""
 
-    def __init__(self, inner: _Inner, cycle: int, block: int) -> None:
+    def __init__(self, inner: Iterator[Iterator[Any]], cycle: int, block: int) -> None:
         self._inner, self._block = inner, block
         self._ring: list[Iterator[Any] | None] = [None] * cycle
         self._turn = self._taken = 0

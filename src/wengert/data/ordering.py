@@ -8,22 +8,33 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from wengert.core.errors import InvalidArgumentError, invalid
 from wengert.data import keys
-from wengert.data.array_rows import Chunk, RowIterator, Rows, cut
+from wengert.data.array_rows import Chunk, Rows, cut
 from wengert.data.dataset_options import UNSET, Options, merge
+from wengert.data.iterators import pulling
 from wengert.data.keys import Words
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
+
+class Reordering(Plan):
+    """A step on rows of arrays that changes which rows come, and when."""
+
+    def rows(self) -> Rows | None:
+        rows = self.input.rows()
+        return None if rows is None else replace(rows, order=lambda: self.reordered(rows))
+
+    def reordered(self, rows: Rows) -> Iterator[Chunk]:
+        """The row numbers of one iteration."""
+        raise NotImplementedError
 
 
-class Cut(Plan):
+class Cut(Reordering):
     """The elements at places start, start + step, … before stop: take, skip and shard."""
 
     def __init__(
@@ -33,17 +44,27 @@ class Cut(Plan):
         self.kind = kind
         self._start, self._stop, self._step = start, stop, step
 
-    def rows(self) -> Rows | None:
-        rows = self.input.rows()
-        if rows is None:
-            return None
-        return rows.reordered(lambda chunks: cut(chunks, self._start, self._stop, self._step))
+    def reordered(self, rows: Rows) -> Iterator[Chunk]:
+        return cut(rows.chunks(), self._start, self._stop, self._step)
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.rows()
-        if rows is not None:
-            return RowIterator(rows)
-        return _Places(self.input.start(run), self._start, self._stop, self._step)
+    def elements(self, run: Run) -> Iterator[Any]:
+        """`itertools.islice`, but an error of the source does not end it."""
+        source, place, wanted = self.input.start(run), 0, self._start
+
+        def following() -> Any:
+            nonlocal source, place, wanted
+            if self._stop is not None and wanted >= self._stop:
+                # What feeds this may go before the iterator does.
+                source = iter(())
+                raise StopIteration
+            while place < wanted:
+                place += 1
+                next(source)
+            place += 1
+            wanted += self._step
+            return next(source)
+
+        return pulling(following)
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
@@ -57,34 +78,12 @@ class Cut(Plan):
         return len(range(self._start, count, self._step))
 
 
-class _Places(Iterator[Any]):
-    """`itertools.islice`, but an error of the source does not end it."""
-
-    def __init__(self, source: Iterator[Any], start: int, stop: int | None, step: int) -> None:
-        self._source, self._stop, self._step = source, stop, step
-        self._place, self._next = 0, start
-
-    def __next__(self) -> Any:
-        if self._stop is not None and self._next >= self._stop:
-            # What feeds this may go before the iterator does.
-            self._source = iter(())
-            raise StopIteration
-        while True:
-            place = self._place
-            self._place += 1
-            if place < self._next:
-                next(self._source)
-                continue
-            self._next += self._step
-            return next(self._source)
-
-
 def nothing(source: Plan) -> Plan:
     """No element at all."""
     return Cut("_SkipDataset", source, 0, 0)
 
 
-class Repeat(Plan):
+class Repeat(Reordering):
     """The elements again and again; `count` of -1 is without end."""
 
     kind = "_RepeatDataset"
@@ -96,27 +95,32 @@ class Repeat(Plan):
     def _rounds(self) -> Iterator[Any]:
         return itertools.count() if self._count < 0 else iter(range(self._count))
 
-    def rows(self) -> Rows | None:
-        rows = self.input.rows()
-        if rows is None:
-            return None
+    def reordered(self, rows: Rows) -> Iterator[Chunk]:
+        for _ in self._rounds():
+            empty = True
+            for chunk in rows.chunks():
+                empty = empty and not len(chunk)
+                yield chunk
+            if empty:
+                return
 
-        def order() -> Iterator[Chunk]:
-            for _ in self._rounds():
-                empty = True
-                for chunk in rows.chunks():
-                    empty = empty and not len(chunk)
-                    yield chunk
-                if empty:
-                    return
+    def elements(self, run: Run) -> Iterator[Any]:
+        rounds, source, empty = self._rounds(), iter(()), False
 
-        return Rows(rows.columns, rows.pack, rows.length, rows.site, order)
+        def following() -> Any:
+            nonlocal source, empty
+            while True:
+                try:
+                    element = next(source)
+                except StopIteration:
+                    if empty or next(rounds, None) is None:
+                        raise
+                    source, empty = self.input.start(run), True
+                else:
+                    empty = False
+                    return element
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.rows()
-        if rows is not None:
-            return RowIterator(rows)
-        return _Repeated(self.input, run, self._rounds())
+        return pulling(following)
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
@@ -127,28 +131,7 @@ class Repeat(Plan):
         return count if count < 0 else count * self._count
 
 
-class _Repeated(Iterator[Any]):
-    def __init__(self, plan: Plan, run: Run, rounds: Iterator[Any]) -> None:
-        self._plan, self._run, self._rounds = plan, run, rounds
-        self._source: Iterator[Any] | None = None
-        self._empty = False
-
-    def __next__(self) -> Any:
-        while True:
-            if self._source is None:
-                if self._empty or next(self._rounds, None) is None:
-                    raise StopIteration
-                self._source, self._empty = self._plan.start(self._run), True
-            try:
-                element = next(self._source)
-            except StopIteration:
-                self._source = None
-            else:
-                self._empty = False
-                return element
-
-
-class Shuffle(Plan):
+class Shuffle(Reordering):
     """The elements in random order, as far as a buffer of `size` elements allows."""
 
     kind = "_ShuffleDataset"
@@ -166,49 +149,39 @@ class Shuffle(Plan):
         epoch = next(self._epochs)
         return Words(self._key, 2 * epoch), Words(self._key, 2 * epoch + 1)
 
-    def rows(self) -> Rows | None:
-        rows = self.input.rows()
-        if rows is None:
-            return None
-        return rows.reordered(lambda chunks: _shuffled(chunks, self._size, *self._words()))
+    def reordered(self, rows: Rows) -> Iterator[Chunk]:
+        return _shuffled(rows.chunks(), self._size, *self._words())
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.rows()
-        if rows is not None:
-            return RowIterator(rows)
-        return _Shuffling(self.input.start(run), self._size, *self._words())
+    def elements(self, run: Run) -> Iterator[Any]:
+        """Fills the buffer, then swaps each new element for a random one of the buffer."""
+        source, size = self.input.start(run), self._size
+        words, rest = self._words()
+        numbers, buffer, more = words.below(size) if size > 0 else iter(()), [], True
 
+        def following() -> Any:
+            nonlocal buffer, more
+            while more:
+                try:
+                    element = next(source)
+                except StopIteration:
+                    more = False
+                    order = rest.permutation(len(buffer)).tolist()
+                    buffer = [buffer[i] for i in reversed(order)]
+                    break
+                if len(buffer) == size:
+                    place = next(numbers)
+                    chosen, buffer[place] = buffer[place], element
+                    return chosen
+                buffer.append(element)
+            if not buffer:
+                raise StopIteration
+            return buffer.pop()
 
-class _Shuffling(Iterator[Any]):
-    """Fills the buffer, then swaps each new element for a random one of the buffer."""
-
-    def __init__(self, source: Iterator[Any], size: int, draws: Words, rest: Words) -> None:
-        self._source: Iterator[Any] | None = source
-        self._size, self._rest = size, rest
-        self._draws = draws.below(size) if size > 0 else iter(())
-        self._buffer: list[Any] = []
-
-    def __next__(self) -> Tensor:
-        while self._source is not None:
-            try:
-                element = next(self._source)
-            except StopIteration:
-                self._source = None
-                order = self._rest.permutation(len(self._buffer)).tolist()
-                self._buffer = [self._buffer[i] for i in reversed(order)]
-                break
-            if len(self._buffer) == self._size:
-                place = next(self._draws)
-                chosen, self._buffer[place] = self._buffer[place], element
-                return chosen
-            self._buffer.append(element)
-        if not self._buffer:
-            raise StopIteration
-        return self._buffer.pop()
+        return pulling(following)
 
 
 def _shuffled(chunks: Iterator[Chunk], size: int, draws: Words, rest: Words) -> Iterator[Chunk]:
-    """`_Shuffling` on row numbers, with the same answer."""
+    """`Shuffle.elements` on row numbers, with the same answer."""
     buffer: list[int] = []
     numbers = draws.below(size) if size > 0 else iter(())
     for chunk in chunks:
@@ -242,27 +215,22 @@ class Cache(Plan):
         rows = self.input.rows()
         return rows if rows is not None and rows.order is None else None
 
-    def start(self, run: Run) -> Iterator[Any]:
-        rows = self.rows()
-        if rows is not None:
-            return RowIterator(rows)
-        return iter(self.kept) if self.kept is not None else _Keeping(self, self.input.start(run))
+    def elements(self, run: Run) -> Iterator[Any]:
+        if self.kept is not None:
+            return iter(self.kept)
+        source, seen = self.input.start(run), []
 
+        def following() -> Any:
+            try:
+                element = next(source)
+            except StopIteration:
+                if self.kept is None:
+                    self.kept = seen
+                raise
+            seen.append(element)
+            return element
 
-class _Keeping(Iterator[Any]):
-    def __init__(self, cache: Cache, source: Iterator[Any]) -> None:
-        self._cache, self._source = cache, source
-        self._seen: list[Any] = []
-
-    def __next__(self) -> Any:
-        try:
-            element = next(self._source)
-        except StopIteration:
-            if self._cache.kept is None:
-                self._cache.kept = self._seen
-            raise
-        self._seen.append(element)
-        return element
+        return pulling(following)
 
 
 class WithOptions(Plan):

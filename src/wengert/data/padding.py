@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from wengert.core.errors import DataLossError, at_site, describe, exhausted, inv
 from wengert.core.shapes import TensorShape, as_shape, brief
 from wengert.core.tensor import Tensor, Value
 from wengert.core.tensor_spec import TensorSpec
-from wengert.data.batching import Batches, in_groups
-from wengert.data.plan import Plan, Run
-from wengert.data.structure import batched, blank, columns, packer
+from wengert.data.batching import Batching
+from wengert.data.plan import Plan
+from wengert.data.structure import blank, columns, packer
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAME = "padded_batch"
 
 
-class PaddedBatch(Plan):
+class PaddedBatch(Batching):
     """Batches whose tensors are padded at the end of each dimension."""
 
     kind = "_PaddedBatchDataset"
@@ -38,8 +38,8 @@ class PaddedBatch(Plan):
         values: Any,
         drop: bool,
     ) -> None:
-        super().__init__(source)
-        self._size, self._shapes, self._values, self._drop = size, shapes, values, drop
+        super().__init__(source, size, drop)
+        self._shapes, self._values = shapes, values
         if source.settled:
             self._targets()
 
@@ -54,10 +54,9 @@ class PaddedBatch(Plan):
             for s, a, v in zip(specs, shapes, values, strict=True)
         ]  # type: ignore[return-value]  # a leaf that is no tensor is not padded
 
-    def start(self, run: Run) -> Iterator[Any]:
-        result = _Padded(self.input.start(run), self._size, self._drop, self.site)
-        result.targets = self._targets()
-        return result
+    def combiner(self) -> Callable[[list[Any]], Any]:
+        targets = self._targets()
+        return lambda elements: combine(elements, targets, self.site)
 
     def find_spec(self) -> TensorSpec:
         padded = self.input.spec
@@ -67,20 +66,7 @@ class PaddedBatch(Plan):
                 for s, (t, _) in zip(nest.flatten(padded), self._targets(), strict=True)
             ]
             padded = nest.pack_sequence_as(padded, flat)
-        return batched(padded, self._size if self._drop else None)
-
-    def sample(self) -> Any:
-        return combine([self.input.sample()] * self._size, self._targets(), self.site)
-
-    def cardinality(self) -> int:
-        return in_groups(self.input.cardinality(), self._size, self._drop)
-
-
-class _Padded(Batches):
-    targets: list[tuple[Any, np.ndarray]]
-
-    def _combine(self, elements: list[Tensor | dict[str, Tensor]]) -> Tensor | dict[str, Tensor]:
-        return combine(elements, self.targets, self._site)
+        return self.batched(padded)
 
 
 def combine(

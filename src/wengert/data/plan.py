@@ -44,9 +44,11 @@ class Plan:
 
     kind = "Dataset"
 
-    def __init__(self, *inputs: Plan) -> None:
+    def __init__(self, *inputs: Plan, spec: Any = None) -> None:
         self.inputs = inputs
         self.site = sites.caller()
+        if spec is not None:
+            self.__dict__["spec"] = spec
 
     @property
     def input(self) -> Plan:
@@ -55,8 +57,11 @@ class Plan:
     def start(self, run: Run) -> Iterator[Any]:
         """A new iteration. The iterator goes on after an error, and pulls only when asked."""
         rows = self.rows()
-        assert rows is not None, f"{type(self).__name__} must start itself"
-        return RowIterator(rows)
+        return self.elements(run) if rows is None else RowIterator(rows)
+
+    def elements(self, run: Run) -> Iterator[Any]:
+        """A new iteration where the elements are no rows of arrays."""
+        raise NotImplementedError(f"{type(self).__name__} must start itself")
 
     def rows(self) -> Rows | None:
         """The elements as rows of arrays, where they are that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +15,15 @@ from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor_spec import TensorSpec
-from wengert.data.batching import Batch, Batches, stack
-from wengert.data.plan import Plan, Run
-from wengert.data.structure import batched
+from wengert.data.batching import Batching, stack
+from wengert.data.plan import Plan
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.core.types import DType, IndexedSlices, Tensor
 
 
-class RaggedBatch(Batch):
+class RaggedBatch(Batching):
     """Batches in which tensors whose sizes are not known become ragged."""
 
     kind = "_ParallelMapDataset"
@@ -35,27 +34,16 @@ class RaggedBatch(Batch):
         super().__init__(source, size, drop_remainder)
         self._splits = splits
 
-    def start(self, run: Run) -> Iterator[Any]:
-        result = _Ragged(self.input.start(run), self._size, self._drop, self.site)
-        result.specs = self._leaves()
-        return result
+    def combiner(self) -> Callable[[list[Any]], Any]:
+        specs = self._leaves()
+        return lambda elements: stack([_cut(e, specs) for e in elements], self.site, specs)
 
     def _leaves(self) -> list[RaggedTensorSpec]:
         return [_open(one, self._splits) for one in nest.flatten(self.input.spec)]
 
     def find_spec(self) -> RaggedTensorSpec:
         spec = nest.pack_sequence_as(self.input.spec, self._leaves())
-        return batched(spec, self._size if self._drop else None)
-
-    def sample(self) -> Any:
-        specs = self._leaves()
-        return stack([_cut(self.input.sample(), specs)] * self._size, None, specs)
-
-
-class _Ragged(Batches):
-    def _combine(self, elements: list[Tensor]) -> RaggedTensor:
-        specs: Any = self.specs
-        return stack([_cut(e, specs) for e in elements], self._site, specs)
+        return self.batched(spec)
 
 
 def _open(one: TensorSpec, splits: DType | Tensor | IndexedSlices) -> Any:
@@ -77,14 +65,14 @@ def _cut(element: Tensor, specs: list[RaggedTensorSpec]) -> Tensor | RaggedTenso
     return nest.pack_sequence_as(element, leaves)
 
 
-class SparseBatch(Plan):
+class SparseBatch(Batching):
     """Batches of tensors as sparse ones, with room for rows of a given shape."""
 
     kind = "_DenseToSparseBatchDataset"
 
     def __init__(self, source: Plan, size: int, row_shape: list[int]) -> None:
-        super().__init__(source)
-        self._size, self._row = size, TensorShape(row_shape)
+        super().__init__(source, size, False)
+        self._row = TensorShape(row_shape)
         if not isinstance(source.spec, TensorSpec):
             raise at_site(
                 TypeError(
@@ -93,28 +81,12 @@ class SparseBatch(Plan):
                 )
             )
 
-    def start(self, run: Run) -> Iterator[Any]:
-        return _Sparse(self.input.start(run), self._size, self._row)
+    def combiner(self) -> Callable[[list[Any]], Any]:
+        return lambda elements: _sparse(elements, self._row)
 
     def find_spec(self) -> Any:
         shape = TensorShape([None]).concatenate(self._row)
         return SparseTensorSpec(shape, self.input.spec.dtype)
-
-    def sample(self) -> Any:
-        return _sparse([self.input.sample()], self._row)
-
-    def cardinality(self) -> int:
-        count = self.input.cardinality()
-        return count if count < 0 else -(-count // self._size)
-
-
-class _Sparse(Batches):
-    def __init__(self, source: Iterator[Any], size: int, row: TensorShape) -> None:
-        super().__init__(source, size, False, None)
-        self._row = row
-
-    def _combine(self, elements: list[Tensor]) -> SparseTensor:
-        return _sparse(elements, self._row)
 
 
 def _sparse(elements: list[Tensor], row: TensorShape) -> SparseTensor:

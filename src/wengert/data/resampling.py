@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from wengert.core.errors import at_site, invalid
 from wengert.data import keys
 from wengert.data.infer_element_spec import foreseen
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
-from wengert.data.user_functions import UserFunction
+from wengert.data.user_functions import FunctionStep, UserFunction
 
 if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _NAME = "rejection_resample"
 
 
-class Resample(Plan):
+class Resample(FunctionStep):
     """Pairs of a class and an element, in the wanted proportions."""
 
     kind = "_MapDataset"
@@ -34,8 +33,8 @@ class Resample(Plan):
         initial: list[float] | None,
         seed: int | None,
     ) -> None:
-        super().__init__(source)
-        self.function = function
+        spec = foreseen(function, source)
+        super().__init__(source, function, None if spec is None else (spec, source.spec))
         self._target = _shares("target_dist", target)
         self._initial = None if initial is None else _shares("initial_dist", initial)
         if self._initial is not None and len(self._initial) != len(self._target):
@@ -47,9 +46,6 @@ class Resample(Plan):
             )
         self._key = keys.step_key(_NAME, seed)
         self._epochs = keys.Epochs()
-        spec = foreseen(function, source)
-        if spec is not None:
-            self.__dict__["spec"] = (spec, source.spec)
 
     def start(self, run: Run) -> Iterator[Any]:
         chances = keys.Words(self._key, next(self._epochs)).fractions()
@@ -77,19 +73,9 @@ class Resample(Plan):
             )
         return place
 
-    @property
-    def settled(self) -> bool:
-        return "spec" in self.__dict__
-
-    @cached_property
-    def _probed(self) -> tuple[Any, Any]:
-        return self.function.probe(self.input)
-
-    def find_spec(self) -> Any:
-        return self._probed[0], self.input.spec
-
-    def sample(self) -> Any:
-        return self._probed[1], self.input.sample()
+    def probe(self) -> tuple[Any, Any]:
+        spec, label = self.function.probe(self.input)
+        return (spec, self.input.spec), (label, self.input.sample())
 
     def cardinality(self) -> int:
         endless = self.input.cardinality() == INFINITE_CARDINALITY

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from wengert.core import nest
 from wengert.core.errors import UnimplementedError, at_site, invalid
 from wengert.data.file_format import Stored, Writer, write
 from wengert.data.plan import Plan, Run
@@ -108,17 +109,12 @@ def _compressed(name: str, compression: str | None) -> bool:
     return compression not in (None, "", "NONE")
 
 
-def _fits(wanted: TensorSpec, found: TensorSpec) -> bool:
-    from wengert.core import nest
-
+def _fits(wanted: TensorSpec, given: TensorSpec) -> bool:
+    fits = lambda a, b: a.is_compatible_with(b)
     try:
-        return all(nest.flatten(nest.map_structure(_compatible, wanted, found)))
+        return all(nest.flatten(nest.map_structure(fits, wanted, given)))
     except (TypeError, ValueError):
         return False
-
-
-def _compatible(a: TensorSpec, b: TensorSpec) -> bool:
-    return a.is_compatible_with(b)
 
 
 class OnDisk(Plan):

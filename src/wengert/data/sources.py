@@ -30,22 +30,20 @@ class Tensors(Plan):
     kind = "_TensorDataset"
 
     def __init__(self, elements: list[Any], spec: Any = None) -> None:
-        super().__init__()
-        self.elements = elements
-        if spec is not None:
-            self.__dict__["spec"] = spec
+        super().__init__(spec=spec)
+        self.values = elements
 
     def start(self, run: Run) -> Iterator[Any]:
-        return iter(self.elements)
+        return iter(self.values)
 
     def find_spec(self) -> Any:
-        return spec_of(self.elements[0])
+        return spec_of(self.values[0])
 
     def sample(self) -> Any:
-        return self.elements[0]
+        return self.values[0]
 
     def cardinality(self) -> int:
-        return len(self.elements)
+        return len(self.values)
 
 
 class Elements(Tensors):
@@ -97,9 +95,7 @@ class Slices(Plan):
             return None
         return Rows(self._columns, self._pack, self._length, self.site)
 
-    def start(self, run: Run) -> Iterator[Any]:
-        if self._tensors:
-            return super().start(run)
+    def elements(self, run: Run) -> Iterator[Any]:
         return (self._element(i) for i in range(self._length))
 
     def _element(self, index: int) -> Any:
@@ -156,10 +152,9 @@ class Range(Plan):
     kind = "_RangeDataset"
 
     def __init__(self, start: int, stop: int | None, step: int, dtype: DType = int64) -> None:
-        super().__init__()
+        super().__init__(spec=TensorSpec([], dtype))
         self._numbers = range(start, stop, step) if stop is not None else None
         self._first, self._step, self._dtype = start, step, dtype
-        self.__dict__["spec"] = TensorSpec([], dtype)
 
     def start(self, run: Run) -> Iterator[Any]:
         numbers = (
@@ -193,10 +188,9 @@ class Random(Plan):
     kind = "_RandomDataset"
 
     def __init__(self, seed: int | None, rerandomize: bool) -> None:
-        super().__init__()
+        super().__init__(spec=TensorSpec([], int64))
         self._key = keys.step_key("random", seed)
         self._epochs = keys.Epochs(rerandomize)
-        self.__dict__["spec"] = TensorSpec([], int64)
 
     def start(self, run: Run) -> Iterator[Any]:
         words = keys.Words(self._key, next(self._epochs)).below(1 << 32)
@@ -223,9 +217,8 @@ class Started(Plan):
         spec: tuple[TensorSpec, ...] | TensorSpec,
         sample: Tensor | tuple[Tensor, ...],
     ) -> None:
-        super().__init__()
+        super().__init__(spec=spec)
         self._begin, self._sample = begin, sample
-        self.__dict__["spec"] = spec
 
     def start(self, run: Run) -> Iterator[Any]:
         return self._begin()

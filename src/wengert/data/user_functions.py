@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,35 @@ class UserFunction:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()
         self((*before, sample) if before else sample, self._first_draws())
+
+
+class FunctionStep(Plan):
+    """A step whose elements a function makes.
+
+    Their spec was inferred when the step was made, or a call on a sample tells it.
+    """
+
+    def __init__(self, source: Plan, function: UserFunction, spec: Any) -> None:
+        super().__init__(source, spec=spec)
+        self.function = function
+
+    @property
+    def settled(self) -> bool:
+        return "spec" in self.__dict__
+
+    @cached_property
+    def _probed(self) -> tuple[Any, Any]:
+        return self.probe()
+
+    def probe(self) -> tuple[Any, Any]:
+        """The spec of the elements, and one of them."""
+        return self.function.probe(self.input)
+
+    def find_spec(self) -> Any:
+        return self._probed[0]
+
+    def sample(self) -> Any:
+        return self._probed[1]
 
 
 def _mentions_variables(function: Any) -> bool:
