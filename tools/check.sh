@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that must pass before a change goes in: format, lint, types, tests.
+# Everything that must pass before a change goes in: format, lint, types, the site, tests.
 # Makes the environment .venv if there is none; needs Python 3.11 or later and PyPI.
 # Every check runs even when an earlier one fails, and its time is printed at the end; arguments go
 # to pytest, which runs last and prints the time of each file and every skip with its reason.
@@ -35,6 +35,7 @@ check() {
 check ruff format --check .
 check ruff check .
 check basedpyright --pythonpath .venv/bin/python
+check tools.site
 check pytest -n 2 "$@"
 
 printf 'check: %s\n' "${times[@]}"
