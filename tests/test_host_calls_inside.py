@@ -287,6 +287,11 @@ ASKING = [
 @pytest.mark.parametrize("program", ASKING)
 def test_python_is_asked_once_for_all_derivatives(program: Any, where: str, jit: Any) -> None:
     x = tf.constant(1.5)
+    if program is deep_inside and where == "outside" and jit:
+        # What the third derivative keeps of the second are stacks of stacks of unknown lengths.
+        with pytest.raises(tf.errors.UnimplementedError, match="how many rows"):
+            thrice(tf.function(lambda x: program(Counter(), x), jit_compile=jit), x)
+        return
     eager = Counter()
     wanted = thrice(lambda x: program(eager, x), x)
     c = Counter()

@@ -45,6 +45,15 @@ def test_each_line_of_the_page_has_a_program() -> None:
 @line("A loop on tensors may grow a list")
 def _() -> None:
     @tf.function
+    def endless(x: Any) -> Any:
+        while tf.constant(True):
+            x = tf.concat([x, x], 0)
+        return x
+
+    with pytest.raises(ValueError, match="shape"):
+        endless(tf.constant([1.0]))
+
+    @tf.function
     def f(n: Any) -> Any:
         found = []
         rows = tf.zeros([1])
@@ -117,8 +126,17 @@ def test_what_tensorflow_takes_for_a_number_is_refused() -> None:
         return i  # pyright: ignore[reportPossiblyUnboundVariable]  # this is tested
 
     assert value(tf.function(after)(tf.constant(3))) == 2
+    assert value(tf.function(after)(tf.constant(0))) == 0
+
+    def last(rows: Any) -> Any:
+        for row in rows:  # noqa: B007  # read below
+            pass
+        return row  # pyright: ignore[reportPossiblyUnboundVariable]  # this is tested
+
+    spec = [tf.TensorSpec([None], tf.int32)]
+    assert value(tf.function(last, input_signature=spec)(tf.constant([1, 2]))) == 2
     with pytest.raises(tf.errors.InvalidArgumentError, match="made no turn"):
-        tf.function(after)(tf.constant(0))
+        tf.function(last, input_signature=spec)(tf.constant([], tf.int32))
 
 
 @line("A tensor with a value may leave the trace")

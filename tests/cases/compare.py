@@ -8,6 +8,8 @@ import numpy as np
 
 import wengert as tf
 from tests.cases import Case, normal, unique_values, whole
+from wengert.core.apply import apply
+from wengert.ops.compare import OPEN_EQUAL, OPEN_NOT_EQUAL
 
 NAN, INF = np.nan, np.inf
 X, ROW = unique_values(2, 3), unique_values(3, seed=1) + 0.1
@@ -32,6 +34,11 @@ CASES = [
             (tf.greater, np.greater),
             (tf.greater_equal, np.greater_equal),
         )
+        for suffix, args in (("", (WITH_NAN, OTHER)), ("_int", (INTS, MORE)))
+    ],
+    *[
+        _flat(f"{op.name}{suffix}", lambda x, y, op=op: apply(op, x, y), ref, *args)
+        for op, ref in ((OPEN_EQUAL, np.equal), (OPEN_NOT_EQUAL, np.not_equal))
         for suffix, args in (("", (WITH_NAN, OTHER)), ("_int", (INTS, MORE)))
     ],
     _flat("equal_bool", tf.equal, np.equal, TRUTH, COLUMN),

@@ -53,10 +53,14 @@ class Padded(NamedTuple):
         return Padded(function(self.array), self.counts)
 
     def filled(self, value: complex | np.generic) -> JaxArray:
-        """The array with a number in the rows that do not count."""
-        place = lax.broadcasted_iota(np.int32, self.array.shape, 0)
-        counts = lax.lt(place, lax.full_like(place, self.length))
-        return lax.select(counts, self.array, lax.full_like(self.array, value))
+        """The array with a number in the entries that do not count."""
+        array = self.array
+        for axis, count in enumerate(self.counts):
+            if count is not None:
+                index = lax.broadcasted_iota(np.int32, array.shape, axis)
+                counts = lax.lt(index, lax.broadcast_in_dim(count, array.shape, range(axis)))
+                array = lax.select(counts, array, lax.full_like(array, value))
+        return array
 
 
 def single(x: Padded) -> Padded:

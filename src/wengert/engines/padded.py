@@ -8,13 +8,14 @@ take the capacity for a size, so the graph is given up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wengert.core.lazy_modules import jax
-from wengert.core.lowering_checks import gathering
-from wengert.core.padded import Lowered, Padded, RowCount, rows_unknown, single
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import fail_if, gathering
+from wengert.core.padded import Lowered, Padded, RowCount, rows_unknown
 from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH
 from wengert.ops.rows import FIT_ROWS
@@ -34,24 +35,41 @@ def slack(graph: Graph, value: int) -> int:
     A loop reads as many rows of a stack as it makes turns, so what saved rows hold beyond is never
     seen; what nodes that hold graphs do with a row decides about the next axis.
     """
-    if value in graph.all_outputs():
-        return 0
+    return _slack(_Uses(graph, {}), value, False)
+
+
+class _Uses(NamedTuple):
+    """A graph, and how many leading axes of its outputs may be longer than what counts."""
+
+    graph: Graph
+    of_outputs: dict[int, int]
+
+
+def _slack(uses: _Uses, value: int, exact: bool) -> int:
+    """`slack` of a value, whose first axis is as long as it should be if `exact`."""
     least = _ALL_AXES
-    for node in graph.nodes:
+    for k, output in enumerate(uses.graph.all_outputs()):
+        if output == value:
+            least = min(least, uses.of_outputs.get(k, 0))
+    for node in uses.graph.nodes:
         if value in node.reads()[len(node.inputs) :]:  # for its sizes
             return 0
-        places = [k for k, v in enumerate(node.inputs) if v == value]
-        least = min([least, *[_slack_at(graph, node, k) for k in places]])
+        numbers = [k for k, v in enumerate(node.inputs) if v == value]
+        least = min([least, *[_slack_at(uses, node, k, exact) for k in numbers]])
     return least
 
 
-def _slack_at(graph: Graph, node: Node, k: int) -> int:
+def _slack_at(uses: _Uses, node: Node, k: int, exact: bool) -> int:
     attrs = node.attrs
-    if node.op is FIT_ROWS and k:  # another stack gets as many rows
-        return min(1, slack(graph, node.outputs[0]))
+    if node.op is FIT_ROWS:  # the first stack gets the sizes of the second, filled up with zeros
+        return _slack(uses, node.outputs[0], exact) if k or exact else 0
     if node.op is LOOP and k > 1 + attrs["states"]:
-        of_row = slack(attrs["body"], attrs["body"].inputs[k - 1])
-        if k > 1 + attrs["states"] + attrs["invariants"]:
+        first = 1 + attrs["states"]
+        stacks = node.outputs[first:]
+        of_rows = [max(0, _slack(uses, stack, True) - 1) for stack in stacks]
+        body = _Uses(attrs["body"], dict(enumerate(of_rows, attrs["states"])))
+        of_row = _slack(body, body.graph.inputs[k - 1], False)
+        if k > first + attrs["invariants"]:
             return 1 + of_row
         test = attrs["test"]
         return of_row if test is None else min(of_row, slack(test, test.inputs[k - 1]))
@@ -92,28 +110,58 @@ def lowered(node: Node, given: Sequence[Lowered], attrs: dict[str, Any]) -> Any:
         return lower(*given, **attrs)
     if lower is None or not node.op.elementwise or any(map(has_count, attrs.values())):
         raise rows_unknown()
-    stack = _common(given)
-    arrays = [x.array if type(x) is Padded else x for x in given]
+    counts, arrays = _aligned(given)
     with gathering() as checks:
         result = lower(*arrays, **attrs)
-    if checks or result.shape != stack.array.shape:  # a row that does not count must not fail
+    if checks or len(result.shape) < len(counts):  # a row that does not count must not fail
         raise rows_unknown()
-    return stack.mapped(lambda _: result)
+    return Padded(result, counts)
 
 
-def _common(given: Sequence[Lowered]) -> Padded:
-    """The one length that the rows of all arguments have; others are spread over the rows."""
-    stacks: list[Padded] = [single(x) for x in given if type(x) is Padded]
-    first = stacks[0]
+def _aligned(given: Sequence[Lowered]) -> tuple[tuple[JaxArray | None, ...], list[Any]]:
+    """The counts that all stacks share, and the arrays, of one capacity; others are spread.
+
+    Stacks of different loops may turn out to have different numbers of rows, which fails the step.
+    """
+    stacks: list[Padded] = [x for x in given if type(x) is Padded]
+    first = max(stacks, key=lambda x: len(x.counts))
     rank = len(first.array.shape)
+    capacity = list(first.array.shape)
     for x in given:
-        counted = type(x) is Padded
-        shape = x.array.shape if counted else x.shape
-        if counted and x.counts[0] is not first.counts[0]:
+        shape = x.array.shape if type(x) is Padded else x.shape
+        if type(x) is Padded:
+            if len(shape) != rank:
+                raise rows_unknown()
+            _check_counts(first, x)
+        elif len(shape) > rank:
             raise rows_unknown()
-        if len(shape) > rank or counted != (len(shape) == rank and shape[0] != 1):
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if axis < len(first.counts) and first.counts[axis] is not None:
+                if type(x) is not Padded and size != 1:
+                    raise rows_unknown()
+                capacity[axis] = max(capacity[axis], size)
+    return first.counts, [_enlarged(x, capacity) if type(x) is Padded else x for x in given]
+
+
+def _check_counts(x: Padded, y: Padded) -> None:
+    for axis, (m, n) in enumerate(zip_longest(x.counts, y.counts)):
+        if m is n:
+            continue
+        if m is None or n is None:
             raise rows_unknown()
-    return first
+        m, n = [Padded(count, x.counts[:axis]).filled(0) for count in (m, n)]
+        fail_if(lambda m=m, n=n: lax.ne(m, n))
+
+
+def _enlarged(x: Padded, capacity: list[int]) -> JaxArray:
+    """The array of a stack with the capacity of others on the axes that are counted."""
+    more = [
+        capacity[k] - size if k < len(x.counts) and x.counts[k] is not None else 0
+        for k, size in enumerate(x.array.shape)
+    ]
+    if not any(more):
+        return x.array
+    return lax.pad(x.array, np.zeros((), x.dtype), [(0, n, 0) for n in more])
 
 
 def row_form(stack: Lowered) -> Any:

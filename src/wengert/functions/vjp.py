@@ -250,12 +250,15 @@ def _cut(
     kept = tuple((True, places[v]) if v in places else (False, extra.index(v)) for v in residuals)
     forward = _part(joint, graph.name, front, params, [*ends, *extra])
     backward = _part(joint, f"{graph.name}_backward", behind, [*residuals, *lifted, *seeds], values)
-    stacks = {v for n in front if n.op in (LOOP, SWITCH) for v in n.outputs}.difference(recorded)
-    spared = {len(ends) + k: slack(backward, v) for k, v in enumerate(extra) if v in stacks}
-    if any(spared.values()):
-        forward.cache[SLACK] = spared
     joint.inputs[count:count] = recorded
     joint.nodes, joint.outputs = _quieted(_needed_nodes(wanted, values), values)
+    stacks = {v for n in front if n.op in (LOOP, SWITCH) for v in n.outputs}
+    spared = {len(ends) + k: slack(backward, v) for k, v in enumerate(extra) if v in stacks}
+    for v in stacks.intersection(recorded):  # both graphs read them
+        k = len(ends) + extra.index(v)
+        spared[k] = min(spared[k], slack(joint, v))
+    if any(spared.values()):
+        forward.cache[SLACK] = spared
     places = tuple([extra.index(v) for v in recorded])
     return Vjp(checked(joint), forward, backward, active, found, kept, variables, places)
 

@@ -422,19 +422,15 @@ def _fit_kernel(x: np.ndarray | Rows, like: np.ndarray | Rows) -> np.ndarray | R
 
 
 def _lower_fit(x: JaxArray | Padded, like: JaxArray | Padded) -> JaxArray | Padded:
-    if type(like) is Padded or type(x) is Padded:
-        deeper = [y.counts[1:] if type(y) is Padded else () for y in (x, like)]
-        x, rows = x.filled(0) if type(x) is Padded else x, array_of(like)
-        if len(deeper[0]) != len(deeper[1]) or x.shape[1:] != rows.shape[1:]:
-            raise rows_unknown()
-        result = _lower_fit(x, rows)
-        return like.mapped(lambda _: result) if type(like) is Padded else result
-    more = like.shape[0] - x.shape[0]
-    if not x.shape[0]:
-        return lax.full(like.shape, 0, x.dtype)
-    if more <= 0:
-        return lax.slice_in_dim(x, 0, like.shape[0])
-    return lax.pad(x, x.dtype.type(0), [(0, more, 0), *[(0, 0, 0)] * (x.ndim - 1)])
+    """Rows that are stacks themselves are fitted, too: both sides may have other capacities."""
+    stack, rows = x.filled(0) if type(x) is Padded else x, array_of(like)
+    if not stack.shape[0]:
+        result = lax.full(rows.shape, 0, stack.dtype)
+    else:
+        kept = lax.slice(stack, [0] * stack.ndim, np.minimum(stack.shape, rows.shape))
+        more = [(0, n - m, 0) for m, n in zip(kept.shape, rows.shape, strict=True)]
+        result = lax.pad(kept, stack.dtype.type(0), more)
+    return like.mapped(lambda _: result) if type(like) is Padded else result
 
 
 FIT_ROWS = Op(
