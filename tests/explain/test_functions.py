@@ -231,8 +231,12 @@ def test_a_graph_walked_node_by_node_gives_what_the_engine_gives() -> None:
 
     x, n = tf.constant([1.0, 2.0]), tf.constant(4)
     trace = f.get_concrete_function(x, n)._trace
-    made = {v: a for node, _, out in walk(trace.graph, [x._array, n._array])
-            for v, a in zip(node.outputs, out, strict=True)}  # fmt: skip
+    made: dict[int, Any] = {}
+    walk(
+        trace.graph,
+        [x._array, n._array],
+        lambda node, given, out: made.update(zip(node.outputs, out, strict=True)),
+    )
     for value, result in zip(trace.graph.outputs, f(x, n), strict=True):
         np.testing.assert_allclose(made[value], result.numpy())
 

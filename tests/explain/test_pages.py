@@ -15,14 +15,8 @@ from tests.explain.programs import PAGES, Page, examined, message, pages
 from wengert.cli.main import main
 from wengert.explain import CODES
 from wengert.explain import code_pages as shipped
-from wengert.tape import history
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    history.SEEN.clear()
 
 
 def test_codes_and_pages_are_the_same() -> None:

@@ -18,9 +18,7 @@ from typing import Any
 import pytest
 
 from wengert.explain import Report, doctor
-from wengert.functions import trace_log
 from wengert.keras_glue.alias import as_tensorflow
-from wengert.tape import history
 
 SCRIPTS = Path(__file__).parent / "scripts"
 MARK = re.compile(r"  # (WG\d+)( likely)?(?=  #|$)")
@@ -63,15 +61,6 @@ def run(lines: list[str]) -> tuple[Report, Exception | None]:
             return found.report(), failed
     finally:
         linecache.cache.pop(FILE, None)
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> None:
-    """Neither lines nor functions remember what other programs did."""
-    history.SEEN.clear()
-    for counter in trace_log._counters.values():
-        counter.traced.clear()
-        counter.warned = counter.functions = 0
 
 
 @pytest.mark.parametrize("lines", programs())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import warnings
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,6 @@ import pytest
 import wengert as tf
 from wengert.explain import NoGradientWarning, Report, settings
 from wengert.tape import history
-
-
-@pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
-    history.SEEN.clear()
-    yield
-    settings.none_gradients = "warn"
-    history.Taking.always = False
 
 
 def unwatched(**options: Any) -> Any:

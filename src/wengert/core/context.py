@@ -159,6 +159,8 @@ class Listener:
     # Whether it is a tape. Where one listens alone, infix operators do themselves what its `record2`
     # does, with its `_live`, `_tracked`, `_accessed`, `_begin` and `_entries`.
     is_tape = False
+    # Whether it also hears of Python that belongs to no tape or graph: that of datasets and host calls.
+    everywhere = False
 
     def follows(self, values: Any) -> bool:
         """Whether it wants to hear of what is done to these values inside a call."""
@@ -256,6 +258,13 @@ def outside(listener: ForwardAccumulator | None = None, site: RawSite | None = N
             break
         kept.append(one)
     return State(tuple(kept), old.graph, old.site if site is None else site)
+
+
+def detached() -> State:
+    """A state for Python that belongs to no tape or graph here, such as a dataset's functions."""
+    old = get_state()
+    kept = () if old is None else tuple([x for x in old.listeners if x.everywhere])
+    return State(kept)
 
 
 def building_graph() -> Any:

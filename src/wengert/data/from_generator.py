@@ -92,7 +92,7 @@ class _Items(Iterator[Any]):
         if self._ahead:
             return self._ahead.pop()
         if context.get_state() is not None:
-            return context.run_under(context.State(), self._pull)
+            return context.run_under(context.detached(), self._pull)
         return self._pull()
 
     def _pull(self) -> Any:

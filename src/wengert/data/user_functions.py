@@ -93,7 +93,7 @@ class UserFunction:
         """
         sample = plan.sample()
         draws = self._first_draws()
-        call = (lambda x: self((*before, x), draws)) if before else (lambda x: self(x, draws))
+        call = lambda x: self._on_sample((*before, x) if before else x, draws)
         result = call(sample)
         spec = spec_of(result)
         longer = _lengthened(sample, plan.spec)
@@ -107,7 +107,11 @@ class UserFunction:
     def try_out(self, plan: Plan, *before: Tensor) -> None:
         """Calls the function on a sample of a plan's elements, for its errors."""
         sample = plan.sample()
-        self((*before, sample) if before else sample, self._first_draws())
+        self._on_sample((*before, sample) if before else sample, self._first_draws())
+
+    def _on_sample(self, element: Any, draws: Any) -> Any:
+        """The result for an element that is none of the data's, which no detector is to judge."""
+        return context.run_under(context.State(), self, element, draws)
 
 
 class FunctionStep(Plan):
@@ -154,7 +158,7 @@ def _call_user(
     """Calls the user's function on tensors; whatever tapes and graphs there are see nothing."""
     if context.get_state() is None:
         return _called(function, call, arguments, draws)
-    return context.run_under(context.State(), _called, function, call, arguments, draws)
+    return context.run_under(context.detached(), _called, function, call, arguments, draws)
 
 
 def _called(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws: Any) -> Any:

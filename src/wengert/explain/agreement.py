@@ -50,7 +50,10 @@ def _compared(
     leaves = concrete._arguments(args, kwargs)
     arrays = [x._array for x in leaves] + [x._array for x in trace._given()]
     arrays += [v._array for v in trace.reads]
-    steps = [(n, made) for n, _, made in walk(trace.graph, arrays) if n in trace.graph.nodes]
+    steps: list[tuple[Node, list[Any]]] = []
+    walk(trace.graph, arrays, lambda node, given, made: steps.append((node, made)))
+    outermost = set(trace.graph.nodes)
+    steps = [(node, made) for node, made in steps if node in outermost]
     if engine_choice.runs_only_on_host(trace.graph) is None:
         result = _engines(trace.graph, steps, arrays, rtol, atol, asked)
         if result is not None:

@@ -22,7 +22,7 @@ from wengert.core.variable import Variable
 from wengert.explain import findings
 from wengert.explain.event_recorder import History, watching
 from wengert.explain.explanation import Explanation
-from wengert.explain.insides import Inspector
+from wengert.explain.insides import Inspection, Inspector, note_gradient
 from wengert.explain.numerics import Numerics, finite
 from wengert.tape.gradient_tape import GradientTape
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 class Checker(Listener):
     """A listener that raises at the first operation whose result is not finite."""
+
+    everywhere = True
 
     def __init__(self) -> None:
         self.numerics = Numerics()
@@ -49,7 +51,8 @@ class Checker(Listener):
         ids, outs = tuple([x._id for x in inputs]), tuple([o._id for o in outputs])
         state = get_state()
         backward = state is not None and state.site is not None
-        bad = self.numerics.check(op, inputs, outputs, ids, outs, site, backward)
+        given, made = [x._array for x in inputs], [o._array for o in outputs]
+        bad = self.numerics.check(op, given, made, ids, outs, site, backward)
         if bad is None or op.moves:  # TensorFlow lets those pass too
             return
         numerics, self.numerics = self.numerics, Numerics()
@@ -82,8 +85,12 @@ class _FunctionChecker(Inspector):
     def run(self, proceed: Any, trace: Any, leaves: Any, site: Any) -> Any:
         return _checked(super().run(proceed, trace, leaves, site))
 
+    def inspected(self, inspection: Inspection) -> None:
+        for origin, explanation in inspection.explain():
+            raise _error(origin, explanation)
+
     def gradient(self, proceed: Any, tape: GradientTape, what: str, *given: Any) -> Tensor:
-        return _checked(proceed(tape, what, *given))
+        return _checked(note_gradient(proceed, tape, what, *given))
 
 
 def _numerics() -> Numerics | None:
@@ -96,9 +103,9 @@ def _checked(answer: Tensor) -> Tensor:
         tensor = getattr(value, "values", value)
         if numerics is not None and isinstance(tensor, Value) and not finite(tensor._array):
             result = numerics.explain(tensor, "the result")
-            origin = numerics.trace(tensor._id)[0]
-            if result is not None and origin is not None:
-                raise _error(origin, result)
+            bad = numerics.at(tensor._id)
+            if result is not None and bad is not None:
+                raise _error(bad.origin, result)
     return answer
 
 

@@ -51,6 +51,8 @@ class Left(NamedTuple):
 class History(Listener):
     """What happened, oldest first, up to a bound."""
 
+    everywhere = True
+
     def __init__(self, numerics: bool = True) -> None:
         self._rows: deque[Any] = deque(maxlen=MOST)
         self._count = 0
@@ -95,7 +97,8 @@ class History(Listener):
         if self.numerics is not None and not whole:
             state = get_state()
             backward = state is not None and state.site is not None
-            self.numerics.check(op, inputs, outputs, ids, outs, site, backward)
+            given, made_ = [x._array for x in inputs], [o._array for o in outputs]
+            self.numerics.check(op, given, made_, ids, outs, site, backward)
 
     def _forget(self) -> None:
         """Drops what belongs to rows that are gone."""

@@ -18,6 +18,7 @@ from wengert.explain.codes import CODES
 from wengert.explain.event_recorder import History, watching
 from wengert.explain.explanation import Explanation, Report, reason
 from wengert.explain.findings import Findings
+from wengert.explain.insides import note_gradient
 from wengert.explain.memory import memory_report, size
 from wengert.explain.numerics import finite, site_key
 from wengert.explain.places import known, place
@@ -158,7 +159,7 @@ class _Gradients(Observer):
             return proceed(tape, what, *given)
         asked = sites.caller(0)
         self._doctor.tapes.asked(tape)
-        answer = proceed(tape, what, *given)
+        answer = note_gradient(proceed, tape, what, *given)
         if not self._look("the target", given[0], asked):
             self._look("a gradient", answer, asked)
         return answer

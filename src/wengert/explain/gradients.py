@@ -247,7 +247,8 @@ class Case(Telling):
                     return self._cut(step, certain=False)
             if event is not None and value._id < event.clock and _is_new(value):
                 return self._late_watch(event, value._site, certain=False)
-        if source.runs_in_a_thread(site) is not None:
+        asks_itself = t._site is not None and self.asked is not None and t._site[0] is self.asked[0]
+        if not asks_itself and source.runs_in_a_thread(site) is not None:
             return self._thread(t._site, self._word(t), certain=False)
         if t._id not in self.evidence.tracked and _in_task(t._site):
             return self._other_task(t._site, self._word(t), certain=False)

@@ -1,81 +1,210 @@
-"""Looks inside a traced function: runs its graph one node at a time on the host's kernels."""
+"""Looks inside traced functions: runs their graphs again, one node at a time, on the host's kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wengert.core import nest
-from wengert.core.context import executing_eagerly
+from wengert.core import nest, random_replay, sites
+from wengert.core.context import executing_eagerly, get_state
 from wengert.core.observers import Observer
+from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
-from wengert.graph.ir import Graph, Node
-from wengert.ops.nodes import CALL
+from wengert.graph.builder import building
+from wengert.graph.cache import CacheKey
+
+from wengert.graph.ir import Draw, Graph, Node, all_graphs, inner_graphs
+from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite
+    from wengert.explain.explanation import Explanation
+    from wengert.explain.numerics import Bad
     from wengert.functions.trace import Trace
     from wengert.graph.builder import Builder
 
 
 host.RUNNERS.requires(call_execution)
 
-Walked = tuple[Node, list[Any], list[Any]]
+# Hears of a node with the arrays it reads and those it makes.
+See = Callable[[Node, list[Any], list[Any]], None]
+_RECENT = 8  # runs of functions under a tape that are remembered until the tape is asked
 
 
-def walk(graph: Graph, arrays: list[np.ndarray]) -> Iterator[Walked]:
-    """Each node with the arrays it reads and those it makes; calls of graphs are entered.
+class _EffectError(Exception):
+    """A node has an effect that must not happen a second time, and others need its results."""
 
-    Ends early at a node whose effect must not happen a second time.
+
+def walk(graph: Graph, arrays: list[np.ndarray], see: See) -> list[Any] | None:
+    """Runs a graph and tells `see` of each node, those of inner graphs too, before their holder.
+
+    Ends early, without results, at a node whose effect must not happen a second time.
     """
+    try:
+        with np.errstate(all="ignore"):
+            return _interpret(graph, arrays, see)
+    except _EffectError:
+        return None
+
+
+def _interpret(graph: Graph, arrays: Iterable[Any], see: See) -> list[Any]:
     env: dict[int, Any] = dict(graph.constants)
     env.update(zip(graph.all_inputs(), arrays, strict=True))
     for node in graph.nodes:
-        given = [env[v] for v in node.inputs]
         if node.op.effect:
             if node.outputs:
-                return
+                raise _EffectError
             continue
-        if node.op is CALL:
-            yield from walk(node.attrs["graph"], given)
-        with np.errstate(all="ignore"):
-            made = run_node(graph, node, given, env)
+        given = [env[v] for v in node.inputs]
+        made = _run_node(graph, node, given, env, see)
         env.update(zip(node.outputs, made, strict=True))
-        yield node, given, made
+        see(node, given, made)
+    return [env[v] for v in graph.all_outputs()]
 
 
-def run_node(
-    graph: Graph, node: Node, given: list[np.ndarray], env: dict[int, np.ndarray]
+def _run_node(
+    graph: Graph, node: Node, given: list[np.ndarray], env: dict[int, np.ndarray], see: See
 ) -> list[np.ndarray]:
     """The arrays that one node makes."""
     attrs = node.attrs
-    leaves = node.reads()[len(node.inputs) :]
     if node.open:
+        leaves = node.reads()[len(node.inputs) :]
         attrs = host.resolver(node)(*[env[v] for v in leaves])
     runner = host.RUNNERS.get(node.op)
     if runner is not None:
-        run = runner(graph, node)
+        run = runner(graph, _seen_through(node, see))
         return [np.asarray(a) for a in (run(attrs, *given) if node.open else run(*given))]
     result = node.op.kernel(*given, **attrs)
     return [np.asarray(a) for a in ((result,) if node.op.outputs == 1 else result)]
 
 
-def first_bad(
-    numerics: Numerics, graph: Graph, arrays: list[np.ndarray], results: list[np.ndarray]
-) -> None:
-    """Tells where inside a graph the first number that is not finite was made."""
-    bad = [a for a in results if not finite(a)]
-    if not bad:
-        return
-    backward = graph.name.endswith(("_backward", "_gradient"))
-    for node, given, made in walk(graph, [np.asarray(a) for a in arrays]):
-        if not all(map(finite, made)):
-            numerics.blame(node.op, given, made, node.site, bad, backward)
-            return
+def _seen_through(node: Node, see: See) -> Node:
+    """A node like this one whose inner graphs run node by node."""
+
+    def inside(attr: Any) -> Any:
+        if isinstance(attr, tuple):
+            return tuple(map(inside, attr))
+        if not isinstance(attr, Graph):
+            return attr
+        copy = attr.copy()
+        copy.cache[host.FUNCTION] = lambda *arrays: _interpret(attr, arrays, see)
+        return copy
+
+    attrs = {name: inside(attr) for name, attr in node.attrs.items()}
+    if "jit" in attrs:
+        attrs["jit"] = False
+    return Node(node.op, node.inputs, node.outputs, attrs, node.site)
+
+
+class Ask(NamedTuple):
+    """A gradient that was asked for while a graph was built, by the numbers of its values."""
+
+    targets: tuple[int, ...]
+    answers: tuple[int, ...]
+    site: Any
+
+    def moved(self, table: dict[int, Any]) -> Ask:
+        """The same in a graph that values of this one were carried into."""
+        targets = tuple(table[v] for v in self.targets if isinstance(table.get(v), int))
+        answers = tuple(table[v] for v in self.answers if isinstance(table.get(v), int))
+        return Ask(targets, answers, self.site)
+
+
+ASKED: CacheKey[list[Ask]] = CacheKey("the gradients that were asked for in the trace")
+
+
+def note_gradient(proceed: Any, tape: GradientTape, what: str, *given: Any) -> Any:
+    """Asks a tape; if that happens while a graph is built, the graph remembers it."""
+    site = sites.caller(0)
+    answer = proceed(tape, what, *given)
+    here = building()
+    if here is not None:
+        note = Ask(_numbers(given[0]), _numbers(answer), site)
+        here.cache.setdefault(ASKED, []).append(note)
+    return answer
+
+
+def _numbers(values: Any) -> tuple[int, ...]:
+    tensors = [getattr(x, "values", x) for x in nest.flatten(values)]
+    return tuple(x._value for x in tensors if isinstance(x, SymbolicTensor))
+
+
+def asked(graph: Graph) -> Iterator[Ask]:
+    """The gradients that were asked for in a graph, in those inside it and those inlined in it."""
+    for one in all_graphs(graph):
+        yield from one.origin.cache.get(ASKED, [])
+        for earlier, table in one.origins:
+            yield from (ask.moved(table) for ask in earlier.cache.get(ASKED, []))
+
+
+def backward_values(graph: Graph) -> set[int]:
+    """The values of a graph that gradients asked for in it are made of, and their targets not."""
+    if graph.name.endswith(("_backward", "_gradient")):
+        return {v for node in graph.walk() for v in node.outputs}
+    result: set[int] = set()
+    for one in all_graphs(graph):
+        for ask in asked(one):
+            result |= _ancestors(one, ask.answers) - _ancestors(one, ask.targets)
+    holders = [n for n in graph.walk() if result.intersection(n.outputs)]
+    insides = (inner for holder in holders for inner in inner_graphs(holder))
+    return result.union(v for inner in insides for node in inner.walk() for v in node.outputs)
+
+
+def _ancestors(graph: Graph, values: tuple[int, ...]) -> set[int]:
+    """These values and all that they are made of."""
+    result = set(values)
+    for node in reversed(graph.nodes):
+        if not result.isdisjoint(node.outputs):
+            result.update(node.reads())
+    return result
+
+
+class Inspection:
+    """One more run of a graph, to see where the first number that is not finite is made."""
+
+    def __init__(self, numerics: Numerics, graph: Graph, arrays: list[Any]) -> None:
+        self.numerics = numerics.apart()
+        self._graph = graph
+        self._backward = backward_values(graph)
+        self._last: Any = None  # the last operation that went wrong
+        walk(graph, [np.asarray(a) for a in arrays], self._see)
+
+    def _see(self, node: Node, given: list[Any], made: list[Any]) -> None:
+        numerics = self.numerics
+        if host.RUNNERS.get(node.op) is None:
+            backward = bool(node.outputs) and node.outputs[0] in self._backward
+            bad = numerics.check(
+                node.op, given, made, node.inputs, node.outputs, node.site, backward
+            )
+            self._last = bad or self._last
+        for number, array in zip(node.outputs, made, strict=True):
+            if not finite(array):
+                bad = numerics.at(number) or numerics.made_inside(array) or self._last
+                numerics.pass_on(number, array, bad)
+
+    def pass_on(self, numbers: Iterable[Any], results: Iterable[Any]) -> None:
+        """Lets what is made of the results of the run itself know where they come from."""
+        for number, array in zip(numbers, results, strict=True):
+            if not finite(array):
+                self.numerics.pass_on(number, array, self.numerics.at(number) or self._last)
+
+    def explain(self) -> Iterator[tuple[Bad, Explanation]]:
+        """Why gradients in the graph, or what they are of, are not finite."""
+        for ask in asked(self._graph):
+            values = [(v, "the target") for v in ask.targets]
+            values += [(v, "a gradient") for v in ask.answers]
+            for number, what in values:
+                bad = self.numerics.at(number)
+                answer = self.numerics.explain_value(number, what, ask.site)
+                if bad is not None and answer is not None:
+                    yield bad.origin, answer
+                    break
 
 
 class Inspector(Observer):
@@ -86,25 +215,63 @@ class Inspector(Observer):
 
     def __init__(self, numerics: Callable[[], Numerics | None]) -> None:
         self.numerics = numerics
+        self._recent: deque[tuple[Graph, list[Any]]] = deque(maxlen=_RECENT)
+        self._runs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+
+    def inspected(self, inspection: Inspection) -> None:
+        """Hears of a run that gave results, or variables values, that are not finite."""
 
     def run(self, proceed: Any, trace: Trace, leaves: list[Tensor], site: RawSite) -> Tensor:
-        value = self.numerics() if executing_eagerly() else None
-        if value is None:
+        numerics = self.numerics() if executing_eagerly() else None
+        if numerics is None:
             return proceed(trace, leaves, site)
-        arrays = [*[x._array for x in leaves], *[x._array for x in trace._given()]]
-        arrays += [v._array for v in trace.reads]
-        result = proceed(trace, leaves, site)
-        outs = [y._array for y in nest.flatten(result) if isinstance(y, Value)]
-        first_bad(value, trace.graph, arrays, outs)
+        before = [*[x._array for x in leaves], *[v._array for v in trace.reads]]
+        with random_replay.recording() as keys:
+            result = proceed(trace, leaves, site)
+        arrays = [*before[: len(leaves)], *_outside(trace, keys), *before[len(leaves) :]]
+        pairs = zip(
+            nest.flatten(trace.pack(trace.graph.outputs)), nest.flatten(result), strict=True
+        )
+        after = {v: y._array for v, y in pairs if isinstance(y, Value)}
+        after |= {h.current: h.variable._array for h in trace.graph.written()}
+        if _is_under_tape():
+            self._recent.append((trace.graph, arrays))
+        if self._is_due(trace) or not all(map(finite, after.values())):
+            inspection = Inspection(numerics, trace.graph, arrays)
+            inspection.pass_on(after.keys(), after.values())
+            self.inspected(inspection)
         return result
+
+    def _is_due(self, trace: Trace) -> bool:
+        """Whether a run is looked into though it gives finite numbers: the 1st, 2nd, 4th, 8th, …
+
+        A gradient that was asked for inside, or its target, need not come out.
+        """
+        count = self._runs[trace] = self._runs.get(trace, 0) + 1
+        return count & (count - 1) == 0 and any(asked(trace.graph))
 
     def execute(
         self, proceed: Any, graph: Builder, arrays: list[np.ndarray], jit: Any
     ) -> list[np.ndarray]:
         results = proceed(graph, arrays, jit)
-        result = self.numerics()
-        if result is not None:
+        numerics = self.numerics()
+        if numerics is not None:
             # What a compiled program returns is no NumPy array yet; it is made one here, once.
             results = [np.asarray(r) for r in results]
-            first_bad(result, graph, arrays, results)
+            if not all(map(finite, results)):
+                while self._recent:  # what the tape saw: it tells where derivatives are infinite
+                    Inspection(numerics, *self._recent.popleft())
+                Inspection(numerics, graph, arrays).pass_on(graph.all_outputs(), results)
         return results
+
+
+def _outside(trace: Trace, keys: list[Any]) -> list[Any]:
+    """What a trace took from outside besides arguments and variables, with the keys it drew."""
+    drawn = keys[: sum(isinstance(s, Draw) for s in trace.sources)]
+    with random_replay.replaying(drawn):
+        return [x._array for x in trace._given()]
+
+
+def _is_under_tape() -> bool:
+    state = get_state()
+    return state is not None and any(isinstance(x, GradientTape) for x in state.listeners)

@@ -18,23 +18,29 @@ from wengert.explain.verdicts import Verdict, at_pole, verdict
 from wengert.ops.select import SELECT
 
 if TYPE_CHECKING:
-    from wengert.core.types import RawSite, Tensor, Value
+    from wengert.core.types import RawSite, Value
 
 
 _MOST = 10_000
+Arrays = list[np.ndarray] | tuple[np.ndarray, ...]
 
 
 class Bad(NamedTuple):
     """An operation whose result is not finite."""
 
     name: str
-    inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     site: Any
     backward: bool
     verdict: Verdict | None  # none where an input was not finite already
-    cancels: bool  # whether 0 met infinity here
+    cancels: bool  # whether 0 met infinity here, or on the way from the origin
     ranges: tuple[str, ...]
+    before: Bad | None = None  # the origin of what was not finite already
+
+    @property
+    def origin(self) -> Bad:
+        """The first operation on the way to this one whose result is not finite."""
+        return self.before or self
 
 
 class Numerics:
@@ -49,72 +55,79 @@ class Numerics:
         self._where: dict[int, Any] = {}
 
     def check(
-        self, op: Op, inputs: tuple[Value, ...], outputs: tuple[Tensor, ...], ids: tuple[int, ...], outs: tuple[int, ...],
-        site: RawSite, backward: bool,
+        self, op: Op, given: Arrays, made: Arrays, ids: tuple[int, ...], outs: tuple[int, ...],
+        site: RawSite | None, backward: bool,
     ) -> Bad | None:  # fmt: skip
         """Looks at one operation; answers it if its result is not finite."""
         if not backward:
             if not op.hazards.tame:
-                self._remember(op, inputs, outs, site)
+                self._remember(op, given, outs, site)
             if self._from and not self._from.keys().isdisjoint(ids):
                 self._spread(op, ids, outs, site)
-        if len(outputs) == 1:
-            if finite(outputs[0]._array):
-                return None
-        elif all(finite(o._array) for o in outputs):
+        if all(map(finite, made)) or len(self._bad) > _MOST:
             return None
-        if len(self._bad) > _MOST:
-            return None
-        given = [
-            i for x, i in zip(inputs, ids, strict=True) if i in self._bad or not finite(x._array)
-        ]
-        for x, i in zip(inputs, ids, strict=True):
-            if i in given:
-                self._bad.setdefault(i, self._made_inside(x._array))
-        arrays = [x._array for x in inputs]
-        why = None if given else verdict(op, arrays, [o._array for o in outputs])
-        bad = Bad(
-            op.name, ids, outs, site, backward, why, _cancels(op, arrays),
-            tuple(extent(a) for a in arrays),
-        )  # fmt: skip
-        for o in outputs:
-            if not finite(o._array):
-                self._bad[o._id] = bad
+        bad = self._describe(op, given, made, ids, outs, site, backward)
+        for o, array in zip(outs, made, strict=True):
+            if not finite(array):
+                self._bad[o] = bad
         return bad
 
-    def blame(
-        self,
-        op: Op,
-        given: list[np.ndarray],
-        made: list[np.ndarray],
-        site: Any,
-        results: list[np.ndarray],
-        backward: bool,
-    ) -> None:
-        """Notes an operation inside a function as the beginning of the function's results."""
-        why = verdict(op, given, made) if all(map(finite, given)) else None
-        cancels = _cancels(op, given)
-        bad = Bad(op.name, (), (), site, backward, why, cancels, tuple(map(extent, given)))
-        for array in results:
-            if len(self._inside) < _MOST:
-                self._inside[id(array)] = array, bad
+    def _describe(
+        self, op: Op, given: Arrays, made: Arrays, ids: tuple[int, ...], outs: tuple[int, ...],
+        site: RawSite | None, backward: bool,
+    ) -> Bad:  # fmt: skip
+        wrong = [i for array, i in zip(given, ids, strict=True) if self._knows(array, i)]
+        first = self._bad[wrong[0]] if wrong else None
+        cancels = _cancels(op, given) or (first is not None and first.cancels)
+        why = None if wrong else verdict(op, list(given), list(made))
+        ranges = tuple(extent(a) for a in given)
+        before = None if first is None else first.origin
+        return Bad(op.name, outs, site, backward, why, cancels, ranges, before)
 
-    def _made_inside(self, array: np.ndarray) -> Bad | None:
+    def _knows(self, array: np.ndarray, number: int) -> bool:
+        """Whether an input is not finite; where that began is noted."""
+        if finite(array):
+            return False
+        inside = self.made_inside(array)
+        if inside is not None or number not in self._bad:
+            self._bad[number] = inside
+        return True
+
+    def at(self, number: int) -> Bad | None:
+        """The operation that made a value, if it is not finite."""
+        return self._bad.get(number)
+
+    def pass_on(self, number: int, array: np.ndarray, bad: Bad | None) -> None:
+        """Notes that a value, and whoever gets its array, is what `bad` made."""
+        self._bad[number] = bad
+        if bad is not None and len(self._inside) < _MOST:
+            self._inside[id(array)] = array, bad
+
+    def apart(self) -> Numerics:
+        """For the values of one run of a graph: knows the places that are known here."""
+        new = Numerics()
+        new._inside, new._names, new._poles = self._inside, self._names, self._poles
+        new._where = self._where
+        return new
+
+    def made_inside(self, array: np.ndarray) -> Bad | None:
+        """The operation in a function that made an array, if it is not finite."""
         return self._inside.get(id(array), (None, None))[1]
 
-    def _remember(
-        self, op: Op, inputs: tuple[Value, ...], outs: tuple[int, ...], site: RawSite
-    ) -> None:
+    def _remember(self, op: Op, given: Arrays, outs: tuple[int, ...], site: RawSite | None) -> None:
         """Notes operations at a pole."""
         if len(self._names) > _MOST:
-            self._names, self._poles, self._from, self._where = {}, {}, {}, {}
+            for table in (self._names, self._poles, self._from, self._where):
+                table.clear()
         self._names[site_key(site)] = op.name
-        pole = at_pole(op, [x._array for x in inputs])
+        pole = at_pole(op, list(given))
         if pole:
             self._poles[site_key(site)] = op.name, outs[0], pole
             self._from[outs[0]] = outs[0]
 
-    def _spread(self, op: Op, ids: tuple[int, ...], outs: tuple[int, ...], site: RawSite) -> None:
+    def _spread(
+        self, op: Op, ids: tuple[int, ...], outs: tuple[int, ...], site: RawSite | None
+    ) -> None:
         """Notes what is made of results at a pole, and where `where` chooses between them."""
         for i in ids:
             origin = self._from.get(i)
@@ -123,38 +136,24 @@ class Numerics:
             elif origin is not None:
                 self._from.update(dict.fromkeys(outs, origin))
 
-    def trace(self, number: int) -> tuple[Bad | None, bool]:
-        """The beginning of a value that is not finite, and whether 0 met infinity on the way."""
-        cancels = False
-        seen: set[int] = set()
-        bad = self._bad.get(number)
-        while bad is not None and number not in seen:
-            seen.add(number)
-            cancels = cancels or bad.cancels
-            before = next((i for i in bad.inputs if i in self._bad), None)
-            if before is None:
-                return bad, cancels
-            inner = self._bad[before]
-            if inner is None:
-                return bad, cancels
-            number, bad = before, inner
-        return bad, cancels
-
     def explain(self, tensor: Value, what: str, asked: RawSite | None = None) -> Explanation | None:
         """Why a tensor is not finite."""
-        number = tensor._id
-        if self._bad.get(number) is None:
-            self._bad[number] = self._made_inside(tensor._array)
-        origin, cancels = self.trace(number)
-        if origin is None:
+        if self._bad.get(tensor._id) is None:
+            self._bad[tensor._id] = self.made_inside(tensor._array)
+        return self.explain_value(tensor._id, what, asked)
+
+    def explain_value(self, number: int, what: str, asked: RawSite | None) -> Explanation | None:
+        """The same for a tensor or a value of a graph by its number."""
+        first = self._bad.get(number)
+        if first is None:
             return None
+        origin = first.origin
         if origin.verdict is None:
             return self._given(origin, what, asked)
-        first = self._bad.get(number)
         made = origin.outputs[0] if origin.outputs else 0
-        masked = first is not None and first.backward and self._where.get(made)
+        masked = first.backward and self._where.get(made)
         if origin.backward or masked:
-            return self._backward(origin, cancels or bool(masked), what, asked)
+            return self._backward(origin, first.cancels or bool(masked), what, asked)
         code, cause, remedy = origin.verdict
         return reason(
             code,
@@ -203,7 +202,7 @@ class Numerics:
         return reason(code, cause, *places, remedy=remedy, details=_details(origin))
 
 
-def site_key(site: RawSite) -> tuple[int, int] | None:
+def site_key(site: RawSite | None) -> tuple[int, int] | None:
     """A call site as a key; hashing a code object would cost more than an operation."""
     return None if site is None else (id(site[0]), site[1])
 
@@ -223,7 +222,7 @@ def finite(array: np.ndarray) -> bool:
     return b"\0" not in np.isfinite(array).tobytes()  # quicker than to reduce it
 
 
-def _cancels(op: Op, arrays: list[np.ndarray]) -> bool:
+def _cancels(op: Op, arrays: Arrays) -> bool:
     """Whether 0 meets infinity: as a factor, or as 0 divided by 0."""
     floats = [a for a in arrays if isinstance(a, np.ndarray) and a.dtype.num in dtypes.INEXACT]
     if len(floats) != 2:

@@ -13,7 +13,7 @@ from wengert.core.context import get_state
 from wengert.core.tensor import Value
 from wengert.explain import effects, frozen
 from wengert.explain.findings import Findings
-from wengert.explain.insides import Inspector
+from wengert.explain.insides import Inspection, Inspector
 from wengert.explain.workload import MANY, baked_arrays, too_small, unrolled
 
 if TYPE_CHECKING:
@@ -78,3 +78,6 @@ class Functions(Inspector):
         outs = [y for y in nest.flatten(result) if isinstance(y, Value)]
         self._findings.history.called(trace, leaves, outs, site)
         return result
+
+    def inspected(self, inspection: Inspection) -> None:
+        self._add([explanation for _, explanation in inspection.explain()])

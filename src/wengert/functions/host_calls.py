@@ -19,7 +19,11 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.bounded_cache import Bounded
+<<<<<<< HEAD
 from wengert.core.context import State, get_state, restoring, using
+=======
+from wengert.core.context import detached, get_state, using
+>>>>>>> b79fa89 (explain: the doctor finds NaN in functions, fit and datasets; every code is tested in four settings)
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT, DType
 from wengert.core.errors import (
@@ -64,7 +68,7 @@ class PyCall:
     def run(self, *given: Any) -> list[Tensor]:
         """Calls Python on arrays; the results as tensors of the promised dtypes."""
         tensors = [wrap(np.asarray(a)) for a in given]
-        with using(State()):
+        with using(detached()):
             return self.answer([t.numpy() for t in tensors] if self.arrays else tensors)
 
     def answer(self, given: Any) -> list[Tensor]:
@@ -284,7 +288,7 @@ def _record(
     call: PyCall, arrays: tuple[np.ndarray, ...]
 ) -> tuple[list[Tensor], list[Tensor], GradientTape]:
     tensors = [wrap(np.asarray(a)) for a in arrays]
-    with using(State()), GradientTape(persistent=True) as tape:
+    with using(detached()), GradientTape(persistent=True) as tape:
         tape.watch([t for t in tensors if t.dtype.is_differentiable])
         outs = call.answer(tensors)
     return tensors, outs, tape
