@@ -17,9 +17,7 @@ from wengert.core.tensor import Tensor, Value
 from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.graph.builder import building
-from wengert.graph.cache import CacheKey
-
-from wengert.graph.ir import Draw, Graph, Node, all_graphs, inner_graphs
+from wengert.graph.ir import CacheKey, Draw, Graph, Node, all_graphs, inner_graphs
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:

@@ -19,11 +19,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.bounded_cache import Bounded
-<<<<<<< HEAD
-from wengert.core.context import State, get_state, restoring, using
-=======
-from wengert.core.context import detached, get_state, using
->>>>>>> b79fa89 (explain: the doctor finds NaN in functions, fit and datasets; every code is tested in four settings)
+from wengert.core.context import detached, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.dtypes import INEXACT, DType
 from wengert.core.errors import (
