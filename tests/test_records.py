@@ -14,7 +14,6 @@ import pytest
 from google.protobuf.message import DecodeError
 
 import wengert as tf
-from wengert.io.checksums import crc32c
 
 
 def ints(*values: Any) -> Any:
@@ -45,20 +44,6 @@ def listed(dataset: Any) -> list[Any]:
 
 
 class TestFiles:
-    def test_the_checksum_is_crc_32c(self) -> None:
-        assert crc32c(b"123456789") == 0xE3069283
-        assert crc32c(b"") == 0
-
-    @pytest.mark.parametrize("size", [63, 64, 1024, 1026, 70_001])
-    def test_long_strings_are_summed_in_blocks(self, size: int) -> None:
-        data = np.random.default_rng(size).bytes(size)
-        crc = 0xFFFFFFFF
-        for byte in data:
-            crc ^= byte
-            for _ in range(8):
-                crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-        assert crc32c(data) == crc ^ 0xFFFFFFFF
-
     def test_a_file_is_what_tensorflow_writes(self, tmp_path: Path) -> None:
         path = written(tmp_path / "x", [b"abc"])
         # The length, its checksum, the record, its checksum.

@@ -74,14 +74,15 @@ def _gray(pixels: np.ndarray) -> np.ndarray:
     return ((9797 * red + 19234 * green + 3737 * blue + 16384) >> 15).astype(np.uint16)
 
 
-def write(pixels: np.ndarray, level: int) -> bytes:
-    """A PNG picture of uint16 pixels [height, width, 1 to 4]; `level` of -1 is zlib's own."""
+def write(pixels: np.ndarray, level: int = -1) -> bytes:
+    """A PNG picture of uint8 or uint16 pixels [height, width, 1 to 4]; -1 is zlib's own level."""
     height, width, depth = pixels.shape
-    rows = pixels.astype(">u2").view(np.uint8).reshape(height, width, 2 * depth)
+    size = pixels.itemsize
+    rows = pixels.astype(f">u{size}").view(np.uint8).reshape(height, width, size * depth)
     # Each pixel as its difference to the one before, which is the filter called 1.
-    rows = np.diff(rows, axis=1, prepend=np.zeros((height, 1, 2 * depth), np.uint8))
+    rows = np.diff(rows, axis=1, prepend=np.zeros((height, 1, size * depth), np.uint8))
     lines = np.insert(rows.reshape(height, -1), 0, 1, axis=1)
-    head = struct.pack(">IIBBBBB", width, height, 16, _KINDS[depth], 0, 0, 0)
+    head = struct.pack(">IIBBBBB", width, height, 8 * size, _KINDS[depth], 0, 0, 0)
     parts = [(b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), level)), (b"IEND", b"")]
     return _SIGNATURE + b"".join(_chunk(*part) for part in parts)
 

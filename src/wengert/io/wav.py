@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
+import io
+import wave
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,45 +20,32 @@ if TYPE_CHECKING:
 
 
 _FULL = 2.0**15
-_PCM = 1  # plain numbers, not compressed
-_FORMAT = struct.Struct("<HHIIHH")
-
-
-def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The named parts of a file, after its head."""
-    if len(data) < 12 or data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise invalid("decode_wav", "the bytes do not begin as those of a WAV file do")
-    at = 12
-    while at + 8 <= len(data):
-        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
-        part = data[at + 8 : at + 8 + size]
-        if len(part) < size:
-            raise invalid("decode_wav", f"the file ends within its part {name.decode('latin-1')!r}")
-        yield name, part
-        at += 8 + size
 
 
 def _read(data: bytes) -> tuple[np.ndarray, int]:
     """The numbers [samples, channels] of a file, and how many samples a second has."""
-    result: tuple[int, int] | None = None
-    for name, part in _chunks(data):
-        if name == b"fmt ":
-            result = _format(part)
-        elif name == b"data" and result is not None:
-            channels, rate = result
-            whole = len(part) // (2 * channels) * channels
-            return np.frombuffer(part, "<i2", whole).reshape(-1, channels), rate
-    raise invalid("decode_wav", "the file has no sound in it")
-
-
-def _format(part: bytes) -> tuple[int, int]:
-    if len(part) < _FORMAT.size:
-        raise invalid("decode_wav", "the file does not say what its numbers mean")
-    kind, channels, rate, _, _, bits = _FORMAT.unpack(part[: _FORMAT.size])
-    if kind != _PCM or bits != 16 or not channels:
+    try:
+        with wave.open(io.BytesIO(data)) as file:
+            channels, width, rate, count = file.getparams()[:4]
+            sound = file.readframes(count)
+    except (wave.Error, EOFError) as error:
+        reason = str(error) or "they end too early"
+        raise invalid("decode_wav", f"the bytes are no WAV file that is read: {reason}") from error
+    if width != 2:
         rule = "only numbers of 16 bits that are not compressed (PCM) are read"
-        raise invalid("decode_wav", f"{rule}; got format {kind} of {bits} bits")
-    return channels, rate
+        raise invalid("decode_wav", f"{rule}; got {8 * width} bits")
+    if len(sound) < 2 * channels * count:
+        raise invalid("decode_wav", "the file ends within its sound")
+    return np.frombuffer(sound, "<i2").reshape(-1, channels), rate
+
+
+def wav_file(numbers: np.ndarray, rate: int) -> bytes:
+    """A file of whole numbers of 16 bits, [samples, channels]."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setparams((numbers.shape[1], 2, rate, len(numbers), "NONE", "not compressed"))
+        file.writeframes(numbers.astype("<i2").tobytes())
+    return out.getvalue()
 
 
 def _decode(x: np.ndarray, channels: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -121,17 +108,10 @@ def _encode(x: np.ndarray, rate: np.ndarray) -> np.ndarray:
     per_second = int(rate)
     if per_second <= 0:
         raise invalid("encode_wav", f"`sample_rate` must be positive; got {per_second}")
-    sound = np.clip(np.rint(x * np.float32(_FULL)), -_FULL, _FULL - 1).astype("<i2").tobytes()
-    channels = x.shape[1]
-    about = _FORMAT.pack(_PCM, channels, per_second, 2 * channels * per_second, 2 * channels, 16)
-    parts = b"WAVE" + b"fmt " + _sized(about) + b"data" + _sized(sound)
+    numbers = np.clip(np.rint(x * np.float32(_FULL)), -_FULL, _FULL - 1)
     out = np.empty((), object)
-    out[()] = b"RIFF" + _sized(parts)
+    out[()] = wav_file(numbers, per_second)
     return out
-
-
-def _sized(part: bytes) -> bytes:
-    return len(part).to_bytes(4, "little") + part
 
 
 def _infer_encoded(x: ShapeDtype, rate: ShapeDtype) -> ShapeDtype:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import struct
-import wave
-import zlib
-
 import numpy as np
 
-# PNG's number for a colour type, by how many channels it has.
-_COLOURS = {1: 0, 2: 4, 3: 2, 4: 6}
+from wengert.io import deep_png
+from wengert.io.wav import wav_file
 
 
 def buckets(data: np.ndarray, count: int) -> np.ndarray:
@@ -37,27 +32,11 @@ def buckets(data: np.ndarray, count: int) -> np.ndarray:
 
 def png(image: np.ndarray) -> bytes:
     """An image of shape [height, width, 1 to 4 channels], of bytes."""
-    height, width, channels = image.shape
-    lines = b"".join(b"\0" + line.tobytes() for line in image)  # 0: no filter
-    header = struct.pack(">IIBBBBB", width, height, 8, _COLOURS[channels], 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    check = zlib.crc32(kind + data)
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+    return deep_png.write(image)
 
 
 def wav(sound: np.ndarray, rate: int) -> bytes:
     """A sound of shape [frames, channels], from -1 to 1, in 16 bits."""
     wide = sound.astype(np.float32) * np.float32(32768)
     whole = np.trunc(wide + np.copysign(np.float32(0.5), wide))  # halves go away from zero
-    samples = np.clip(whole, -32768, 32767).astype("<i2")
-    out = io.BytesIO()
-    with wave.open(out, "wb") as file:
-        file.setnchannels(sound.shape[1])
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(samples.tobytes())
-    return out.getvalue()
+    return wav_file(np.clip(whole, -32768, 32767), rate)
