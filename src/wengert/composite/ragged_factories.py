@@ -201,11 +201,11 @@ def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedT
             )
         )
     if validate:
-        rows = _fitted(values, rows)
+        rows = fitted(values, rows)
     return kind(values, rows, internal=True)
 
 
-def _fitted(values: Any, rows: RowPartition) -> RowPartition:
+def fitted(values: Any, rows: RowPartition) -> RowPartition:
     """The rows, which must take all values: now, or when the function runs."""
     end, size = known(rows.row_splits()), values.shape[0]
     if end is None or size is None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.composite.ragged_factories import Factories, values_of
+from wengert.composite.ragged_factories import Factories, fitted, values_of
 from wengert.composite.ragged_operators import Operators
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import known
@@ -161,7 +161,10 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
             raise invalid(
                 "with_values", "there must be as many values as before", self._values, values
             )
-        return RaggedTensor(values, self._partition, internal=True)
+        rows = self._partition
+        if _may_differ(self._values, values):
+            rows = fitted(values, rows)
+        return RaggedTensor(values, rows, internal=True)
 
     def with_flat_values(
         self, new_values: Tensor | list[int] | IndexedSlices | RaggedTensor
@@ -303,6 +306,17 @@ def check_axis(name: str, axis: Any, rank: int | None, what: str = "axis") -> in
 
 def _cast(x: Tensor, out_type: DType | DTypeLike | None) -> Tensor | IndexedSlices:
     return x if out_type is None else tf.cast(x, out_type)
+
+
+def _may_differ(old: Any, new: Any) -> bool:
+    """Whether a trace cannot tell that there are as many new values as old ones."""
+    if isinstance(old, RaggedTensor) or isinstance(new, RaggedTensor):
+        return False  # cut by partitions of their own, which say how many values they take
+    if None in (old.shape.rank, new.shape.rank):
+        return False
+    if None not in (old.shape[0], new.shape[0]):
+        return False
+    return old._array.shape[0] != new._array.shape[0]
 
 
 def ragged(values: Tensor | RaggedTensor, rows: RowPartition) -> RaggedTensor:

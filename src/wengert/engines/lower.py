@@ -22,7 +22,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, rows_unknown
-from wengert.core.shapes import size
+from wengert.core.shapes import Shape, size
 from wengert.engines import padded, static_inputs
 from wengert.engines.host import known
 from wengert.engines.memory_errors import Largest
@@ -152,8 +152,8 @@ def _lower_node(
             return (as_value(node.op.sizes(given[0].shape), attrs["dtype"].np),)
         like = given[0] if isinstance(given[0], np.ndarray) else _Sized(given[0].shape)
         return (np.asarray(node.op.kernel(like, **attrs)),)
-    if node.open and not symbolic:
-        _check_numbers(node, given, attrs)
+    if not symbolic and (node.open or any(_is_open(graph.specs[v].shape) for v in node.inputs)):
+        _check_sizes(node, given, attrs)
     if node.op is NEW_ROWS:
         given = [_counted(graph, node.inputs[0], env)]
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.row_lists != "makes"
@@ -167,8 +167,15 @@ def _lower_node(
     return (result,) if node.op.outputs == 1 else result
 
 
-def _check_numbers(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[str, Any]) -> None:
-    """Refuses sizes and positions that were open while tracing, in the words of the shape rule."""
+def _is_open(shape: Shape) -> bool:
+    return shape is None or any(type(d) is not int for d in shape)
+
+
+def _check_sizes(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[str, Any]) -> None:
+    """Refuses sizes and positions that were open while tracing, in the words of the shape rule.
+
+    The forms for XLA rely on it: many of them broadcast what must not be.
+    """
     if any(is_symbol(d) for x in given for d in x.shape):
         return
     specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]

@@ -42,6 +42,7 @@ from wengert.ops.checks import assert_equal
 from wengert.ops.dims import expand_dims, row_count, shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.rows import STACK_ROWS
+from wengert.ops.shape_checks import of_shape
 from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ def _converted(x: Any, wanted: Any) -> Tensor:
                 f"map_fn: `fn_output_signature` asks for shape {spec.shape}; got {describe(tensor)}."
             )
         )
-    return tensor
+    rule = "`fn_output_signature` asks for shape {wanted}; got {given}"
+    return of_shape(tensor, spec.shape._dims, "map_fn", rule)
 
 
 def _stacked(name: str, results: list[Any]) -> Any:

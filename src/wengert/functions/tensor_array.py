@@ -43,6 +43,7 @@ from wengert.ops.rows import (
     WRITE_ROW,
     read_row,
 )
+from wengert.ops.shape_checks import of_shape
 
 if TYPE_CHECKING:
     from wengert.core.types import DType, IndexedSlices
@@ -214,6 +215,8 @@ class TensorArray:
                     f"{describe(x)}. Pad it, or make the array with infer_shape=False."
                 )
             )
+        rule = "all elements must have one shape, {wanted}; got {given}. Pad it"
+        x = of_shape(x, self._row, "TensorArray.write", rule)
         if self._infer and self._items is not None:
             self._row = merge(self._row, x.shape._dims)
         return x
@@ -320,6 +323,11 @@ class TensorArray:
                 )
             )
         if not self._eager():
+            rule = (
+                f"all elements must have one shape, {TensorShape(self._row)}; got rows of {{given}}"
+            )
+            wanted = None if self._row is None else (None, *self._row)
+            x = of_shape(x, wanted, "TensorArray.unstack", rule)
             return self._with(apply(UNSTACK_ROWS, x), row)
         items, rows = self._list(), unstack(x)
         if len(rows) > len(items) and not self._grows:

@@ -15,7 +15,7 @@ from wengert.core.apply import apply
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.shapes import TensorShape, without_leading_ones
+from wengert.core.shapes import Shape, without_leading_ones
 from wengert.core.types import (
     IndexedSlices,
     Op,
@@ -26,7 +26,6 @@ from wengert.core.types import (
     Value,
     Variable,
 )
-from wengert.core.variable_aliases import Alias
 from wengert.ops import public as tf
 from wengert.ops.gather import densify
 from wengert.ops.scatter import (
@@ -36,6 +35,7 @@ from wengert.ops.scatter import (
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
+from wengert.ops.shape_checks import of_shape
 
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.
 ASSIGNED = Op(
@@ -51,20 +51,24 @@ ASSIGNED = Op(
 )
 
 
+_MISFIT = (
+    "the value's shape {given} does not fit shape {wanted} of variable NAME. Reshape the value"
+)
+
+
+def _fitting(variable: Variable, method: str, value: Any, shape: Shape) -> Tensor:
+    """A value that is to be written, with the shape that the variable must have or has."""
+    rule = _MISFIT.replace("NAME", repr(variable.name))
+    return of_shape(operand(value, variable.dtype), shape, method, rule)
+
+
 def _write(variable: Variable, method: str, value: Value | float) -> None:
     from wengert.core.symbolic import symbolic
 
     state: Any = get_state()
     graph = state.graph
-    x = operand(value, variable.dtype)
+    x = _fitting(variable, method, value, variable.shape._dims)
     spec = graph.specs[graph.value_of(x)]
-    if not variable.shape.is_compatible_with(spec.shape):
-        raise invalid(
-            method,
-            f"the value's shape {TensorShape(spec.shape)} does not fit shape {variable.shape} of "
-            f"variable {variable.name!r}",
-            help="Reshape the value.",
-        )
     site = state.site or _caller()
     if variable.dtype.np.num in dtypes.INEXACT:
         # Later reads count towards the variable, which must be an input for that.
@@ -97,16 +101,10 @@ def update(variable: Variable, method: str, *given: Any) -> None:
         given = (densify(given[0]),)
     state: Any = get_state()
     now = state.graph.tensor(state.graph.read(variable)) if method != "assign" else None
+    if now is not None and method in _BY_ROWS:
+        shape = None if now.shape.rank is None else now._array.shape
+        given = (_fitting(variable, method, given[0], shape),)
     _write(variable, method, _UPDATES[method](now, *given))
-
-
-def _delta(now: SymbolicTensor, value: Tensor | float | Alias) -> Value | Alias:
-    x = operand(value, now.dtype)
-    if not now.shape.is_compatible_with(x.shape):
-        raise invalid(
-            "assign_add", f"the value's shape {x.shape} does not fit the variable's {now.shape}"
-        )
-    return x
 
 
 def _rows(change: Any) -> Any:
@@ -180,8 +178,8 @@ def _at_positions(now: SymbolicTensor, index: Any, new: Tensor) -> Tensor:
 
 _UPDATES: dict[str, Any] = {
     "assign": lambda now, value: value,
-    "assign_add": lambda now, delta: now + _delta(now, delta),
-    "assign_sub": lambda now, delta: now - _delta(now, delta),
+    "assign_add": lambda now, delta: now + delta,
+    "assign_sub": lambda now, delta: now - delta,
     "assign_slice": _slice,
     "batch_scatter_update": _batches,
     "scatter_nd_add": tensor_scatter_nd_add,

@@ -1,0 +1,54 @@
+"""Shapes that something was promised to have, checked when a function runs if need be.
+
+A function of unknown sizes cannot tell while it is traced whether a value fits the variable, the
+`TensorArray` or the signature that it is meant for. What fits for certain costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.core.apply import apply
+from wengert.core.dims import is_open, opened
+from wengert.core.errors import invalid
+from wengert.core.shapes import Shape, TensorShape, compatible, merge
+from wengert.core.types import Op, ShapeDtype, Tensor
+
+
+def _infer(x: ShapeDtype, shape: Shape, name: str, rule: str) -> ShapeDtype:
+    if not compatible(x.shape, shape):
+        given = TensorShape(x.shape)
+        raise invalid(name, rule.format(given=given, wanted=TensorShape(shape)))
+    return ShapeDtype(merge(x.shape, shape), x.dtype)
+
+
+def _kernel(x: np.ndarray, shape: Shape, name: str, rule: str) -> np.ndarray:
+    if not compatible(x.shape, shape):
+        raise ValueError("another shape was promised")
+    return x
+
+
+PROMISED_SHAPE = Op(
+    "promised_shape",
+    "x",
+    kernel=_kernel,
+    infer=_infer,
+    lower=_kernel,
+    grad=lambda g: g,
+    register=False,
+)
+
+
+def of_shape(x: Tensor, shape: Shape, name: str, rule: str) -> Tensor:
+    """The tensor, or an error of `name` if it has another shape.
+
+    `rule` is the sentence for that, with `{given}` and `{wanted}` for the shapes. The sizes wanted
+    may be known only when the function runs.
+    """
+    given = x.shape._dims
+    if shape is None or (given == shape and not is_open(shape)):
+        return x
+    if given is not None and None not in given and not is_open(shape):
+        _infer(ShapeDtype(given, x.dtype), opened(shape), name, rule)
+        return x
+    return apply(PROMISED_SHAPE, x, shape=shape, name=name, rule=rule)
