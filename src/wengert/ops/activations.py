@@ -127,10 +127,6 @@ def _leaky_kernel(x: np.ndarray, alpha: float) -> np.ndarray:
     return bend(x, x * x.dtype.type(alpha))
 
 
-def _lower_leaky(x: JaxArray, alpha: float) -> JaxArray:
-    return (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))
-
-
 def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray:
     if not 0 <= alpha <= 1:
         return choose(x > 0, g, g * g.dtype.type(alpha))
@@ -139,14 +135,10 @@ def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray
     return np.multiply(factor, g, out=factor) if factor.shape == g.shape else factor * g
 
 
-def _lower_leaky_grad(g: JaxArray, x: JaxArray, alpha: float) -> JaxArray:
-    return lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))
-
-
 LEAKY_RELU_GRAD = binary(
     "leaky_relu_grad",
     in_float32(_leaky_grad_kernel),
-    wide(_lower_leaky_grad),
+    wide(lambda g, x, alpha: lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))),
     grad=(
         lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha),
         lambda h, y: tf.zeros_like(y),
@@ -156,7 +148,7 @@ LEAKY_RELU_GRAD = binary(
 LEAKY_RELU = unary(
     "leaky_relu",
     in_float32(_leaky_kernel),
-    wide(_lower_leaky),
+    wide(lambda x, alpha: (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))),
     grad=lambda g, x, alpha: apply(LEAKY_RELU_GRAD, g, x, alpha=alpha),
     accepts=dtypes.FLOAT,
 )
@@ -175,18 +167,10 @@ def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None =
     return apply(LEAKY_RELU, x, alpha=static_float("leaky_relu", alpha, "alpha"))
 
 
-def _elu_grad_kernel(g: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return g * (np.fmin(y, 0) + g.dtype.type(1))
-
-
-def _lower_elu_grad(g: JaxArray, y: JaxArray) -> JaxArray:
-    return lax.select(lax.lt(y, const(y, 0)), lax.mul(g, lax.add(y, const(y, 1))), g)
-
-
 ELU_GRAD = _gate(
     "elu_grad",
-    in_float32(_elu_grad_kernel),
-    _lower_elu_grad,
+    in_float32(lambda g, y: g * (np.fmin(y, 0) + g.dtype.type(1))),
+    lambda g, y: lax.select(lax.lt(y, const(y, 0)), lax.mul(g, lax.add(y, const(y, 1))), g),
     lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
 

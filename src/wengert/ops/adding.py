@@ -70,10 +70,6 @@ def _add_at(graph: Graph, node: Node, other: int, put: Node) -> Node | None:
     return Node(ADD_AT, (other, i, g), node.outputs, {"axis": put.attrs["axis"]}, node.site)
 
 
-def _gathered_kernel(x: np.ndarray, g: np.ndarray, i: np.ndarray, **attrs: Any) -> np.ndarray:
-    return x + GATHER_GRAD.kernel(g, i, shape=x.shape, **attrs)
-
-
 def _lower_gathered(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
     if x.dtype.itemsize > 2:
         return lower_gather_sum(x, g, i, axis, batch_dims)
@@ -86,7 +82,7 @@ def _lower_gathered(x: Any, g: Any, i: Any, axis: int, batch_dims: int) -> Any:
 ADD_GATHERED = Op(
     "add_gathered",
     "x g i",
-    kernel=_gathered_kernel,
+    kernel=lambda x, g, i, **attrs: x + GATHER_GRAD.kernel(g, i, shape=x.shape, **attrs),
     infer=lambda x, g, i, axis, batch_dims: x,
     lower=_lower_gathered,
     grad=(

@@ -80,10 +80,6 @@ def _part_kernel(x: np.ndarray, begin: tuple[int, ...], size: tuple[int, ...]) -
     return kernel(x, _part_index(ShapeDtype(x.shape, dtypes.of(x)), x.shape, begin, size))
 
 
-def _lower_part(x: Any, begin: tuple[int, ...], size: tuple[int, ...]) -> Any:
-    return lower(x, _part_index(x, x.shape, begin, size))
-
-
 def _part_grad(g: SymbolicTensor, x_shape: tuple[Dim, ...], begin: tuple[int, ...]) -> Tensor:
     index = tuple(marked(a, a + n, None) for a, n in zip(begin, g._array.shape, strict=True))
     return apply(SLICE_GRAD, g, index=index, shape=x_shape)
@@ -95,7 +91,7 @@ PART = Op(
     "x",
     kernel=_part_kernel,
     infer=_infer_part,
-    lower=_lower_part,
+    lower=lambda x, begin, size: lower(x, _part_index(x, x.shape, begin, size)),
     grad=_part_grad,
     register=False,
 )
@@ -111,10 +107,6 @@ def _traced_slice(
     if not is_open(counts) and not any(map(negative, counts)):
         return apply(BLOCK, x, operand(begin), size=tuple(counts))
     return apply(PART, x, begin=starts, size=counts)
-
-
-def _block_kernel(x: np.ndarray, begin: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
-    return _part_kernel(x, tuple(begin.tolist()), size)
 
 
 def _lower_block(x: JaxArray, begin: JaxArray, size: tuple[int, ...]) -> JaxArray:
@@ -142,7 +134,7 @@ def _lower_block_grad(g: JaxArray, begin: JaxArray, shape: tuple[int, ...]) -> J
 BLOCK = Op(
     "block",
     "x begin",
-    kernel=_block_kernel,
+    kernel=lambda x, begin, size: _part_kernel(x, tuple(begin.tolist()), size),
     infer=lambda x, begin, size: ShapeDtype(tuple(size), x.dtype),
     lower=_lower_block,
     grad=(lambda g, begin, x_shape: apply(BLOCK_GRAD, g, begin, shape=x_shape), None),

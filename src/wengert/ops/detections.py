@@ -185,12 +185,6 @@ def non_max_suppression_padded(
     return apply(PADDED_SUPPRESSION, b, s, *limits, most=most, pads=bool(pad_to_max_output_size))
 
 
-def _table_kernel(
-    shares: np.ndarray, scores: np.ndarray, limit: np.ndarray, lowest: np.ndarray, most: int
-) -> np.ndarray:
-    return chosen(lambda i, others: shares[others, i], scores, most, limit, lowest)
-
-
 def _infer_table(
     shares: ShapeDtype, scores: ShapeDtype, limit: ShapeDtype, lowest: ShapeDtype, most: int
 ) -> ShapeDtype:
@@ -203,7 +197,12 @@ def _infer_table(
 
 
 TABLE_SUPPRESSION = choosing(
-    "table_suppression", "shares scores limit lowest", _table_kernel, _infer_table
+    "table_suppression",
+    "shares scores limit lowest",
+    lambda shares, scores, limit, lowest, most: chosen(
+        lambda i, others: shares[others, i], scores, most, limit, lowest
+    ),
+    _infer_table,
 )
 
 

@@ -343,12 +343,6 @@ def _lower_set_diag(x: JaxArray, d: JaxArray, lower: int, upper: int, align: str
     return _pick(flat, lay.target, lay.inside, x) if flat.shape[-1] else x
 
 
-def _set_diag_grad(
-    g: Tensor, d_shape: tuple[int | Dim, ...], lower: int, upper: int, align: str
-) -> Tensor:
-    return apply(SET_DIAG, g, tf.zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align)
-
-
 SET_DIAG = Op(
     "set_diag",
     "x d",
@@ -356,7 +350,9 @@ SET_DIAG = Op(
     infer=_infer_set_diag,
     lower=_lower_set_diag,
     grad=(
-        _set_diag_grad,
+        lambda g, d_shape, lower, upper, align: apply(
+            SET_DIAG, g, tf.zeros(d_shape, g.dtype), lower=lower, upper=upper, align=align
+        ),
         lambda g, lower, upper, align: apply(
             DIAG_PART, g, lower=lower, upper=upper, padding=0, align=align
         ),

@@ -116,15 +116,13 @@ def rank(input: TensorLike, name: str | None = None) -> Tensor:
     return wrap(np.array(x._array.ndim, np.int32), caller())
 
 
-def _infer_expand(x: ShapeDtype, axis: int) -> ShapeDtype:
-    return ShapeDtype(None if x.shape is None else (*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
-
-
 EXPAND_DIMS = Op(
     "expand_dims",
     "x",
     kernel=lambda x, axis: x.reshape(x.shape[:axis] + (1,) + x.shape[axis:]),
-    infer=_infer_expand,
+    infer=lambda x, axis: ShapeDtype(
+        None if x.shape is None else (*x.shape[:axis], 1, *x.shape[axis:]), x.dtype
+    ),
     lower=lambda x, axis: lax.expand_dims(x, (axis,)),
     grad=lambda g, axis: apply(SQUEEZE, g, axis=(axis,)),
     hazards=TAME,

@@ -53,10 +53,6 @@ def lower_bits(state: JaxArray, count: int, wide: bool) -> JaxArray:
     return _lower_pairs(lower_words(state, 2 * count)) if wide else lower_words(state, count)
 
 
-def _bits_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
-    return bits(state, _size(shape), dtype.size == 8).view(dtype.np).reshape(shape)
-
-
 def _lower_random_bits(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
     result = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
     return lax.convert_element_type(result, dtype.np)
@@ -65,7 +61,9 @@ def _lower_random_bits(state: JaxArray, shape: tuple[int, ...], dtype: DType) ->
 RANDOM_BITS = Op(
     "random_bits",
     "state",
-    kernel=_bits_kernel,
+    kernel=lambda state, shape, dtype: (
+        bits(state, _size(shape), dtype.size == 8).view(dtype.np).reshape(shape)
+    ),
     infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_random_bits,
     grad=None,

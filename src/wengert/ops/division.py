@@ -47,10 +47,6 @@ def _rounds_up(r: JaxArray, y: JaxArray | np.ndarray) -> JaxArray:
     return lax.bitwise_and(lax.ne(r, zero), lax.ne(lax.lt(r, zero), lax.lt(y, zero)))
 
 
-def _floordiv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.floor_divide(x, y) if _whole("floordiv", x, y) else np.floor(np.true_divide(x, y))
-
-
 def _lower_floordiv(x: JaxArray, y: JaxArray) -> JaxArray:
     q = lax.div(x, y)
     if x.dtype.kind not in "iu":
@@ -61,7 +57,9 @@ def _lower_floordiv(x: JaxArray, y: JaxArray) -> JaxArray:
 
 FLOORDIV = binary(
     "floordiv",
-    _floordiv,
+    lambda x, y: (
+        np.floor_divide(x, y) if _whole("floordiv", x, y) else np.floor(np.true_divide(x, y))
+    ),
     _lower_floordiv,
     grad=None,
     accepts=dtypes.REAL,

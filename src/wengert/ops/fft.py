@@ -82,16 +82,14 @@ def _infer_fft(x: ShapeDtype, rank: int, inverse: bool) -> ShapeDtype:
     return x
 
 
-def _lower_fft(x: JaxArray, rank: int, inverse: bool) -> JaxArray:
-    return lax.fft(x, "IFFT" if inverse else "FFT", x.shape[-rank:]) if x.size else x
-
-
 FFT = Op(
     "fft",
     "x",
     kernel=calm(_fft_kernel),
     infer=_infer_fft,
-    lower=_lower_fft,
+    lower=lambda x, rank, inverse: (
+        lax.fft(x, "IFFT" if inverse else "FFT", x.shape[-rank:]) if x.size else x
+    ),
     grad=lambda g, rank, inverse: apply(FFT, g, rank=rank, inverse=inverse),
     accepts=dtypes.COMPLEX,
 )

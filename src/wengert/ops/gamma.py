@@ -22,14 +22,10 @@ from wengert.ops.declare import binary, broadcasting, function_of, in_float32, w
 from wengert.ops.special import smooth
 
 
-def _lgamma_kernel(x: np.ndarray) -> np.ndarray:
-    return np.where(x == -np.inf, x.dtype.type(np.inf), special.gammaln(x))
-
-
 @function_of(
     smooth(
         "lgamma",
-        _lgamma_kernel,
+        lambda x: np.where(x == -np.inf, x.dtype.type(np.inf), special.gammaln(x)),
         lambda x: lax.lgamma(x),
         grad=lambda g, x: g * digamma(x),
         hazards=Hazards(outside="a pole"),
@@ -163,10 +159,6 @@ def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The lower regularised incomplete gamma function P(a, x); NaN unless a > 0 and x >= 0."""
 
 
-def _igammac_kernel(a: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.where(a <= 0, a.dtype.type(np.nan), special.gammaincc(a, x))
-
-
 def _lower_igammac(a: JaxArray, x: JaxArray) -> JaxArray:
     one, nan = lax.full_like(a, 1), lax.full_like(a, np.nan)
     limit = lax.select(x < np.inf, one, nan)
@@ -177,7 +169,7 @@ def _lower_igammac(a: JaxArray, x: JaxArray) -> JaxArray:
 @function_of(
     _function(
         "igammac",
-        _igammac_kernel,
+        lambda a, x: np.where(a <= 0, a.dtype.type(np.nan), special.gammaincc(a, x)),
         _lower_igammac,
         grad=(lambda g, x, y: g * -igamma_grad_a(x, y), lambda g, x, y: g * -_density(x, y)),
     )

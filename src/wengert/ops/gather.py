@@ -231,12 +231,6 @@ def _gather_grad_kernel(
     return np.moveaxis(out, batch_dims, axis)
 
 
-def _lower_gather_grad(
-    g: JaxArray, i: JaxArray, shape: tuple[int, ...], axis: int, batch_dims: int
-) -> JaxArray:
-    return lower_gather_sum(lax.full(shape, 0, g.dtype), g, i, axis, batch_dims)
-
-
 def lower_gather_sum(x: JaxArray, g: JaxArray, i: JaxArray, axis: int, batch_dims: int) -> JaxArray:
     """The sum of `x` and the gradient of a gather, by XLA."""
     shape = x.shape
@@ -257,7 +251,11 @@ GATHER_GRAD = Op(
     "g i",
     kernel=_gather_grad_kernel,
     infer=lambda g, i, shape, axis, batch_dims: ShapeDtype(shape, g.dtype),
-    lower=wide(_lower_gather_grad),
+    lower=wide(
+        lambda g, i, shape, axis, batch_dims: lower_gather_sum(
+            lax.full(shape, 0, g.dtype), g, i, axis, batch_dims
+        )
+    ),
     grad=(
         lambda h, i, axis, batch_dims: apply(GATHER, h, i, axis=axis, batch_dims=batch_dims),
         None,

@@ -291,10 +291,6 @@ def _on_and_off(
     return kind, values
 
 
-def _mask_kernel(x: np.ndarray, maxlen: int, dtype: DType) -> np.ndarray:
-    return np.less(np.arange(maxlen), x[..., None]).astype(dtype.np, copy=False)
-
-
 def _lower_mask(x: JaxArray, maxlen: int, dtype: DType) -> JaxArray:
     shape = (*x.shape, maxlen)
     if x.dtype.kind in "iu":
@@ -307,7 +303,9 @@ def _lower_mask(x: JaxArray, maxlen: int, dtype: DType) -> JaxArray:
 SEQUENCE_MASK = Op(
     "sequence_mask",
     "x",
-    kernel=_mask_kernel,
+    kernel=lambda x, maxlen, dtype: np.less(np.arange(maxlen), x[..., None]).astype(
+        dtype.np, copy=False
+    ),
     infer=lambda x, maxlen, dtype: ShapeDtype(
         None if x.shape is None else (*x.shape, maxlen), dtype
     ),

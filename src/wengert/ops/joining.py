@@ -126,10 +126,6 @@ def _infer_unstack(x: ShapeDtype, axis: int, num: int) -> tuple[ShapeDtype, ...]
     return (ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
 
 
-def _lower_unstack(x: JaxArray, axis: int, num: int) -> tuple[JaxArray, ...]:
-    return tuple(lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num))
-
-
 def _unstack_kernel(x: np.ndarray, axis: int, num: int) -> tuple[np.ndarray, ...]:
     if x.shape[axis] != num:
         raise ValueError
@@ -143,7 +139,9 @@ UNSTACK = Op(
     "x",
     kernel=_unstack_kernel,
     infer=_infer_unstack,
-    lower=_lower_unstack,
+    lower=lambda x, axis, num: tuple(
+        lax.index_in_dim(x, i, axis, keepdims=False) for i in range(num)
+    ),
     grad=lambda g, axis: stack(g, axis=axis),
     outputs=None,
     moves=True,
@@ -207,17 +205,13 @@ def _infer_concat(*xs: ShapeDtype, axis: int) -> ShapeDtype:
     return ShapeDtype((*shape[:axis], total, *shape[axis + 1 :]), xs[0].dtype)
 
 
-def _concat_grad(g: Tensor, shapes: Any, axis: int) -> list[Tensor]:
-    return split(g, [s[axis] for s in shapes], axis)
-
-
 CONCAT = Op(
     "concat",
     "*xs",
     kernel=lambda *xs, axis: np.concatenate(xs, axis),
     infer=_infer_concat,
     lower=lambda *xs, axis: lax.concatenate(xs, axis),
-    grad=Joint(_concat_grad),
+    grad=Joint(lambda g, shapes, axis: split(g, [s[axis] for s in shapes], axis)),
     hazards=TAME,
     moves=True,
     contents=known_elements.in_part,

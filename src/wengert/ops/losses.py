@@ -66,10 +66,6 @@ def _infer_rows(labels: ShapeDtype, logits: ShapeDtype) -> ShapeDtype:
     return ShapeDtype(None if shape is None else shape[:-1], logits.dtype)
 
 
-def _cross_entropy_grad_grad_g(h: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
-    return tf.reduce_sum(h * (tf.softmax(logits) - labels), -1)
-
-
 CROSS_ENTROPY_GRAD = Op(
     "softmax_cross_entropy_grad",
     "g labels logits",
@@ -82,7 +78,7 @@ CROSS_ENTROPY_GRAD = Op(
         )
     ),
     grad=(
-        _cross_entropy_grad_grad_g,
+        lambda h, labels, logits: tf.reduce_sum(h * (tf.softmax(logits) - labels), -1),
         lambda h, g: -h * last(g),
         lambda h, g, logits: (
             last(g) * apply(SOFTMAX_GRAD, h, tf.softmax(logits), axis=logits.ndim - 1)
@@ -92,10 +88,6 @@ CROSS_ENTROPY_GRAD = Op(
 )
 
 
-def _cross_entropy_labels(g: Tensor, logits: Tensor) -> Tensor:
-    return -last(g) * tf.log_softmax(logits)
-
-
 CROSS_ENTROPY = Op(
     "softmax_cross_entropy",
     "labels logits",
@@ -103,7 +95,7 @@ CROSS_ENTROPY = Op(
     infer=_infer_rows,
     lower=wide(_lower_cross_entropy),
     grad=(
-        _cross_entropy_labels,
+        lambda g, logits: -last(g) * tf.log_softmax(logits),
         lambda g, labels, logits: apply(CROSS_ENTROPY_GRAD, g, labels, logits),
     ),
     accepts=dtypes.FLOAT,
@@ -163,17 +155,16 @@ def _lower_sigmoid(labels: JaxArray, logits: JaxArray) -> JaxArray:
     return lax.add(lax.sub(above, lax.mul(logits, labels)), soft)
 
 
-def _sigmoid_grad(g: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
-    return g * (tf.sigmoid(logits) - labels)
-
-
 SIGMOID_CROSS_ENTROPY = Op(
     "sigmoid_cross_entropy",
     "labels logits",
     kernel=in_float32(_sigmoid_kernel),
     infer=lambda labels, logits: ShapeDtype(shapes.merge(labels.shape, logits.shape), logits.dtype),
     lower=wide(_lower_sigmoid),
-    grad=(lambda g, logits: -g * logits, _sigmoid_grad),
+    grad=(
+        lambda g, logits: -g * logits,
+        lambda g, labels, logits: g * (tf.sigmoid(logits) - labels),
+    ),
     accepts=dtypes.FLOAT,
     elementwise=True,
 )

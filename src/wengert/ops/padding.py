@@ -165,12 +165,6 @@ def _lower_mirror_grad(g: JaxArray, paddings: tuple[tuple[int, ...], ...], skip:
     return g
 
 
-def _infer_mirror_grad(
-    g: ShapeDtype, paddings: tuple[tuple[int, ...], ...], skip: int
-) -> ShapeDtype:
-    return _padded(g, tuple((_minus(a), _minus(b)) for a, b in paddings))
-
-
 def _minus(n: int | None) -> int | None:
     return None if n is None else -n
 
@@ -188,7 +182,7 @@ MIRROR_PAD_GRAD = Op(
     "mirror_pad_grad",
     "g",
     kernel=_mirror_grad_kernel,
-    infer=_infer_mirror_grad,
+    infer=lambda g, paddings, skip: _padded(g, tuple((_minus(a), _minus(b)) for a, b in paddings)),
     lower=_lower_mirror_grad,
     grad=lambda h, paddings, skip: apply(MIRROR_PAD, h, paddings=paddings, skip=skip),
     accepts=dtypes.NUMERIC,

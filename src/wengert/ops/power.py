@@ -64,10 +64,6 @@ def _pow_grad_y(g: Tensor, x: Tensor, y: Tensor, out: Tensor) -> Tensor:
     return g * (out * log(tf.where(defined, x, 1)))
 
 
-def _pow_grad_x(g: Any, x: Any, y: Any) -> Any:
-    return apply2(MULTIPLY, g, apply2(MULTIPLY, y, apply2(POW, x, y - 1)))
-
-
 def _lower_pow(x: JaxArray, y: JaxArray) -> JaxArray:
     if x.dtype.kind == "i":
         return _lower_integer_pow(x, y)
@@ -98,7 +94,10 @@ POW = binary(
     "pow",
     _pow,
     _lower_pow,
-    grad=(_pow_grad_x, _pow_grad_y),
+    grad=(
+        lambda g, x, y: apply2(MULTIPLY, g, apply2(MULTIPLY, y, apply2(POW, x, y - 1))),
+        _pow_grad_y,
+    ),
     accepts=dtypes.nums("ifc"),
     fails=_fail_by_negative,
     cost=SLOW,
@@ -172,17 +171,9 @@ def sqrt(x: TensorLike, name: str | None = None) -> Any:
     """The square root; NaN below 0, and an infinite gradient at 0."""
 
 
-def _rsqrt(x: np.ndarray) -> np.ndarray:
-    return np.reciprocal(np.sqrt(x))
-
-
-def _rsqrt_grad(y: np.ndarray, g: np.ndarray) -> np.ndarray:
-    return np.multiply(np.multiply(g, y.dtype.type(-0.5)), y * y * y)
-
-
 RSQRT_GRAD = _unless_zero(
     "rsqrt_grad",
-    _rsqrt_grad,
+    lambda y, g: np.multiply(np.multiply(g, y.dtype.type(-0.5)), y * y * y),
     lambda y, g: lax.mul(lax.neg(_half(g)), lax.mul(lax.mul(y, y), y)),
     grad=(lambda g, x, y: -1.5 * g * y * (x * x), lambda g, x: apply2(RSQRT_GRAD, x, g)),
 )
@@ -191,7 +182,7 @@ RSQRT_GRAD = _unless_zero(
 @function_of(
     unary(
         "rsqrt",
-        _rsqrt,
+        lambda x: np.reciprocal(np.sqrt(x)),
         lambda x: lax.rsqrt(x),
         grad=lambda g, out: apply2(RSQRT_GRAD, out, g),
         hazards=Hazards(

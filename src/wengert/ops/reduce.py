@@ -21,7 +21,6 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
-from wengert.core.rule_kernels import Call
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.types import (
     Axis,
@@ -296,17 +295,15 @@ SPREAD_MEAN = Op(
 )
 
 
-def _mean_grad(g: Tensor, x_shape: Any, axis: tuple[int, ...], keepdims: bool) -> Tensor | Call:
-    return apply1(SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims)
-
-
 REDUCE_MEAN = Op(
     "reduce_mean",
     "x",
     kernel=_mean_kernel,
     infer=_same,
     lower=wide(_lower_mean),
-    grad=_mean_grad,
+    grad=lambda g, x_shape, axis, keepdims: apply1(
+        SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims
+    ),
     accepts=dtypes.NUMERIC,
     hazards=TAME,
     takes_padded=True,

@@ -18,15 +18,12 @@ from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.graph import known_elements
 from wengert.ops.declare import static, static_int, static_tuple, whole_operand
 
-
-def _reverse_kernel(x: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
-    return x[tuple([slice(None, None, -1 if i in axis else 1) for i in range(x.ndim)])]
-
-
 REVERSE = Op(
     "reverse",
     "x",
-    kernel=_reverse_kernel,
+    kernel=lambda x, axis: x[
+        tuple([slice(None, None, -1 if i in axis else 1) for i in range(x.ndim)])
+    ],
     infer=lambda x, axis: x,
     lower=lambda x, axis: lax.rev(x, axis),
     grad=lambda g, axis: apply(REVERSE, g, axis=axis),
@@ -182,10 +179,6 @@ ROLL = Op(
 )
 
 
-def _roll_by_kernel(x: np.ndarray, shift: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
-    return np.roll(x, tuple(shift.ravel().tolist()), axis)
-
-
 def _lower_roll_by(x: JaxArray, shift: JaxArray, axis: tuple[int, ...]) -> JaxArray:
     for s, a in zip(lax.reshape(shift, (len(axis),)), axis, strict=True):
         n = shift.dtype.type(x.shape[a])
@@ -199,7 +192,7 @@ def _lower_roll_by(x: JaxArray, shift: JaxArray, axis: tuple[int, ...]) -> JaxAr
 ROLL_BY = Op(
     "roll_by",
     "x shift",
-    kernel=_roll_by_kernel,
+    kernel=lambda x, shift, axis: np.roll(x, tuple(shift.ravel().tolist()), axis),
     infer=lambda x, shift, axis: x,
     lower=_lower_roll_by,
     grad=(lambda g, shift, axis: apply(ROLL_BY, g, -shift, axis=axis), None),

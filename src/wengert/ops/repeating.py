@@ -163,15 +163,11 @@ def _unknown_along(x: ShapeDtype, axis: int) -> ShapeDtype:
     return ShapeDtype((*x.shape[:axis], None, *x.shape[axis + 1 :]), x.dtype)
 
 
-def _sources_kernel(counts: np.ndarray, size: int) -> np.ndarray:
-    return np.repeat(np.arange(size), np.maximum(counts.ravel(), 0))
-
-
 # Which element each repeated one is a copy of, as an index tensor.
 SOURCES = Op(
     "repeat_sources",
     "counts",
-    kernel=_sources_kernel,
+    kernel=lambda counts, size: np.repeat(np.arange(size), np.maximum(counts.ravel(), 0)),
     infer=lambda counts, size: ShapeDtype((None,), dtypes.int64),
     lower=None,
     grad=None,

@@ -131,17 +131,17 @@ def _lower_write(buffer: JaxArray, i: JaxArray, x: JaxArray, grows: bool, even: 
     return lax.dynamic_update_index_in_dim(buffer, x, i, 0) if count else buffer
 
 
-def _write_grad(g: SymbolicTensor, i: Tensor) -> Tensor:
-    return apply(WRITE_ROW, g, i, tf.zeros_like(read_row(g, i)), grows=False, even=False)
-
-
 WRITE_ROW = Op(
     "write_row",
     "buffer i x",
     kernel=_write_kernel,
     infer=_infer_write,
     lower=_lower_write,
-    grad=(_write_grad, None, lambda g, i: read_row(g, i)),
+    grad=(
+        lambda g, i: apply(WRITE_ROW, g, i, tf.zeros_like(read_row(g, i)), grows=False, even=False),
+        None,
+        lambda g, i: read_row(g, i),
+    ),
     match=(0, 2),
     holomorphic=False,
     folds=False,
@@ -342,10 +342,6 @@ def _same_rows(buffer: JaxArray | Padded, count: int | RowCount | None) -> Padde
     raise rows_unknown()
 
 
-def _infer_stack(buffer: ShapeDtype, count: int | None, name: str) -> ShapeDtype:
-    return buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
-
-
 def _stack_grad(
     g: Tensor, buffer_shape: tuple[int | Dim, ...] | Unranked, count: int | None
 ) -> Tensor:
@@ -359,7 +355,9 @@ STACK_ROWS = Op(
     "stack_rows",
     "buffer",
     kernel=_stack_kernel,
-    infer=_infer_stack,
+    infer=lambda buffer, count, name: (
+        buffer if count is None else _of_rows(count, _row(buffer), buffer.dtype)
+    ),
     lower=_lower_stack,
     grad=_stack_grad,
     folds=False,

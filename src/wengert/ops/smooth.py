@@ -169,15 +169,11 @@ def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
 swish = silu
 
 
-def _softsign_slope_grad(g: Tensor, x: Tensor) -> Tensor:
-    return g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x))
-
-
 SOFTSIGN_SLOPE = unary(
     "softsign_slope",
     in_float32(lambda x: 1 / np.square(1 + np.abs(x))),
     wide(lambda x: lax.integer_pow(lax.add(const(x, 1), lax.abs(x)), -2)),
-    grad=_softsign_slope_grad,
+    grad=lambda g, x: g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x)),
     accepts=dtypes.FLOAT,
 )
 SOFTSIGN = unary(

@@ -164,21 +164,16 @@ def _lower_log_softmax(x: JaxArray, axis: int) -> JaxArray:
     return lax.sub(z, lax.log(lower_sum(lax.exp(z), axis)))
 
 
-def _log_softmax_grad_grad_g(h: Tensor, y: Tensor, axis: int) -> Tensor:
-    return h - tf.reduce_sum(h * tf.exp(y), axis, keepdims=True)
-
-
-def _log_softmax_grad_grad_y(h: Tensor, g: Tensor, y: Tensor, axis: int) -> Tensor:
-    return -h * tf.exp(y) * tf.reduce_sum(g, axis, keepdims=True)
-
-
 LOG_SOFTMAX_GRAD = Op(
     "log_softmax_grad",
     "g y",
     kernel=in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True)),
     infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
     lower=wide(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
-    grad=(_log_softmax_grad_grad_g, _log_softmax_grad_grad_y),
+    grad=(
+        lambda h, y, axis: h - tf.reduce_sum(h * tf.exp(y), axis, keepdims=True),
+        lambda h, g, y, axis: -h * tf.exp(y) * tf.reduce_sum(g, axis, keepdims=True),
+    ),
     accepts=dtypes.FLOAT,
 )
 LOG_SOFTMAX = Op(

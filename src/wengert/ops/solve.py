@@ -81,17 +81,13 @@ def _lower_inv(x: JaxArray) -> JaxArray:
     return jnp.linalg.inv(x)
 
 
-def _inv_grad(g: Tensor, out: Tensor) -> Tensor:
-    return -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True)
-
-
 INV = Op(
     "inv",
     "x",
     kernel=_inv_kernel,
     infer=square("inv"),
     lower=wide(_lower_inv),
-    grad=_inv_grad,
+    grad=lambda g, out: -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True),
     accepts=dtypes.INEXACT,
 )
 
@@ -238,10 +234,6 @@ def _fit(name: str, a: ShapeDtype, b: ShapeDtype, lead: bool) -> ShapeDtype:
     return ShapeDtype((*first, *rows, b.shape[-1]), b.dtype)
 
 
-def _infer_solve(a: ShapeDtype, b: ShapeDtype, transpose: bool) -> ShapeDtype:
-    return _fit("solve", a, b, lead=True)
-
-
 @refusing("input matrix is not invertible")
 @in_float32
 @nan_for_nan
@@ -272,7 +264,7 @@ SOLVE = Op(
     "solve",
     "a b",
     kernel=_solve_kernel,
-    infer=_infer_solve,
+    infer=lambda a, b, transpose: _fit("solve", a, b, lead=True),
     lower=wide(_lower_solve),
     grad=Joint(_solve_grad),
     accepts=dtypes.INEXACT,

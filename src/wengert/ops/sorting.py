@@ -267,19 +267,15 @@ def _lower_top_k(x: JaxArray, k: int, dtype: DType) -> tuple[JaxArray, JaxArray]
     return values, lax.convert_element_type(order, dtype.np)
 
 
-def _top_k_grad(
-    g: tuple[Tensor, ...], x_shape: tuple[int | Dim, ...], outs: tuple[Tensor, ...]
-) -> Tensor:
-    return apply(PUT_ALONG, g[0], outs[1], axis=len(x_shape) - 1, size=x_shape[-1])
-
-
 TOP_K = Op(
     "top_k",
     "x",
     kernel=_top_k_kernel,
     infer=_infer_top_k,
     lower=_lower_top_k,
-    grad=_top_k_grad,
+    grad=lambda g, x_shape, outs: apply(
+        PUT_ALONG, g[0], outs[1], axis=len(x_shape) - 1, size=x_shape[-1]
+    ),
     accepts=dtypes.REAL,
     outputs=2,
 )

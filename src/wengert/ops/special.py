@@ -105,24 +105,25 @@ def ndtri(x: TensorLike, name: str | None = None) -> Any:
     """The quantile function of the standard normal distribution; NaN outside [0, 1]."""
 
 
-def _dawsn_near(y: np.ndarray) -> np.ndarray:
-    return special.dawsn(np.sqrt(y)) / np.sqrt(y)
-
-
-def _dawsn_middle(y: np.ndarray) -> np.ndarray:
-    return special.dawsn(y) * y
-
-
-def _dawsn_far(z: np.ndarray) -> np.ndarray:
-    return special.dawsn(6 / np.sqrt(z)) * 6 / np.sqrt(z)
-
-
 def _lower_dawsn(x: JaxArray) -> JaxArray:
     size = lax.abs(x)
-    near = x * evaluate(_dawsn_near, 0.0, 6.0, lax.min(x * x, lax.full_like(x, 6)))
+    near = x * evaluate(
+        lambda y: special.dawsn(np.sqrt(y)) / np.sqrt(y),
+        0.0,
+        6.0,
+        lax.min(x * x, lax.full_like(x, 6)),
+    )
     inside = lax.clamp(x.dtype.type(2), size, x.dtype.type(6))
-    middle = evaluate(_dawsn_middle, 2.0, 6.0, inside) / x
-    far = evaluate(_dawsn_far, 0.0, 1.0, lax.square(6 / lax.max(size, lax.full_like(x, 6)))) / x
+    middle = evaluate(lambda y: special.dawsn(y) * y, 2.0, 6.0, inside) / x
+    far = (
+        evaluate(
+            lambda z: special.dawsn(6 / np.sqrt(z)) * 6 / np.sqrt(z),
+            0.0,
+            1.0,
+            lax.square(6 / lax.max(size, lax.full_like(x, 6))),
+        )
+        / x
+    )
     return lax.select(size < 2.4, near, lax.select(size < 6, middle, far))
 
 

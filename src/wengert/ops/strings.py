@@ -309,15 +309,13 @@ def _substr_kernel(x: np.ndarray, pos: Any, len: Any, unit: str) -> np.ndarray:
     return np.fromiter(results, object).reshape(shape)
 
 
-def _infer_substr(x: ShapeDtype, pos: int, len: int, unit: str) -> ShapeDtype:
-    return ShapeDtype(shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype)
-
-
 SUBSTR = Op(
     "substr",
     "x",
     kernel=_substr_kernel,
-    infer=_infer_substr,
+    infer=lambda x, pos, len, unit: ShapeDtype(
+        shapes.broadcast("substr", x.shape, np.shape(pos)), x.dtype
+    ),
     lower=None,
     grad=None,
     accepts=_STRING,

@@ -18,18 +18,13 @@ from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import binary, function_of, in_float32, unary
 
-
-def _abs_grad(g: Tensor, x: Tensor) -> Tensor:
-    return tf.cast(g, x.dtype) * sign(x)
-
-
 ABS = Op(
     "abs",
     "x",
     kernel=np.abs,
     infer=lambda x: ShapeDtype(x.shape, x.dtype.real_dtype),
     lower=lambda x: lax.abs(x),
-    grad=_abs_grad,
+    grad=lambda g, x: tf.cast(g, x.dtype) * sign(x),
     accepts=dtypes.nums("ifc"),
     holomorphic=False,
     harmless=True,

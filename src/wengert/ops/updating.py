@@ -59,10 +59,6 @@ def _zeros(shape: tuple[int | Dim, ...], like: Tensor) -> Tensor:
     return tf.zeros(shape, like.dtype)
 
 
-def _grad_of_update(g: Tensor, start: Tensor, update_shape: tuple[int | Dim, ...]) -> Tensor:
-    return apply(BLOCK, g, start, shape=tuple(update_shape))
-
-
 BLOCK = Op(
     "block",
     "x start",
@@ -90,7 +86,7 @@ UPDATE_BLOCK = Op(
     ),
     grad=(
         lambda g, update_shape, start: apply(UPDATE_BLOCK, g, _zeros(update_shape, g), start),
-        _grad_of_update,
+        lambda g, start, update_shape: apply(BLOCK, g, start, shape=tuple(update_shape)),
         None,
     ),
     accepts=dtypes.ANY,
