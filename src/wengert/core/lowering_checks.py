@@ -42,6 +42,12 @@ class NotSupported(NotFixed):
     remedy = "Leave out jit_compile=True, and NumPy runs it."
 
 
+def must_be_fixed(fixed: bool, reason: str) -> None:
+    """Ends a lowering that needs to know more than XLA knows before the program runs."""
+    if not fixed:
+        raise NotFixed(reason)
+
+
 class NotWithThese(NotFixed):
     """With these shapes a part of the program makes no sense: the host tells if it is reached."""
 

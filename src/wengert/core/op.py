@@ -40,6 +40,13 @@ class ShapeDtype(NamedTuple):
     dtype: DType
 
 
+class Ranked(NamedTuple):
+    """A `ShapeDtype` of known rank: what a shape rule sees that is asked for no others."""
+
+    shape: tuple[int | None, ...]
+    dtype: DType
+
+
 class Residual:
     """What the kernel of an operation on two tensors works out beside its result, for a tape to keep.
 

@@ -15,6 +15,7 @@ from wengert.core.dims import Dim as Dim
 from wengert.core.dtypes import DType as DType
 from wengert.core.indexed_slices import IndexedSlices as IndexedSlices
 from wengert.core.op import Op as Op
+from wengert.core.op import Ranked as Ranked
 from wengert.core.op import ShapeDtype as ShapeDtype
 from wengert.core.shapes import TensorShape as TensorShape
 from wengert.core.sites import RawSite as RawSite

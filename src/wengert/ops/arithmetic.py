@@ -29,7 +29,7 @@ from wengert.core.shapes import TensorShape, compatible, merge
 from wengert.core.types import DType, IndexedSlices, JaxArray, ShapeLike, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, function_of, in_float32, unary
+from wengert.ops.declare import binary, function_of, in_float32, must_fit, unary
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(
@@ -235,8 +235,7 @@ def scalar_mul(
 
 
 def _sum_all(*xs: np.ndarray) -> np.ndarray:
-    if any(x.shape != xs[0].shape for x in xs):
-        raise ValueError("shapes differ")
+    must_fit(not any(x.shape != xs[0].shape for x in xs), "shapes differ")
     if len(xs) == 1:
         return xs[0]
     total = np.add(xs[0], xs[1], out=np.empty(xs[0].shape, xs[0].dtype))

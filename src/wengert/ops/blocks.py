@@ -20,9 +20,9 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.sites import caller
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import static, static_tuple, where_ranked
 from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
@@ -73,9 +73,8 @@ def _times(*sizes: int | None) -> int | None:
     return None if None in sizes else math.prod(sizes)  # type: ignore[arg-type]  # no None
 
 
-def _infer_to_batch(x: ShapeDtype, block: tuple[int, ...]) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_to_batch(x: Ranked, block: tuple[int, ...]) -> ShapeDtype:
     m = len(block)
     if len(x.shape) <= m:
         raise invalid("space_to_batch", f"{m} block sizes need a rank above {m}", x)
@@ -90,9 +89,8 @@ def _infer_to_batch(x: ShapeDtype, block: tuple[int, ...]) -> ShapeDtype:
     return ShapeDtype((_times(x.shape[0], *block), *small, *x.shape[m + 1 :]), x.dtype)
 
 
-def _infer_from_batch(x: ShapeDtype, block: tuple[int, ...]) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_from_batch(x: Ranked, block: tuple[int, ...]) -> ShapeDtype:
     if len(x.shape) <= len(block):
         raise invalid(
             "batch_to_space", f"{len(block)} block sizes need a rank above {len(block)}", x

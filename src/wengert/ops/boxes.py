@@ -16,7 +16,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import static, static_int
+from wengert.ops.declare import must_fit, static, static_int
 from wengert.ops.sizes import checked, factor, table
 
 
@@ -54,8 +54,7 @@ def _seen(at: Tensor, size: int | Dim) -> Tensor:
 
 def _check_kernel(boxes: np.ndarray, rows: np.ndarray, batch: int) -> np.ndarray:
     name = "crop_and_resize"
-    if rows.shape != boxes.shape[:1] or boxes.shape[1:] != (4,):
-        raise ValueError("boxes")
+    must_fit(rows.shape == boxes.shape[:1] and boxes.shape[1:] == (4,))
     require(np.isfinite(boxes).all(), name, "a box has a corner that is not finite", boxes)
     require(
         not rows.size or 0 <= rows.min() <= rows.max() < batch,

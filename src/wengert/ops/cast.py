@@ -28,6 +28,7 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
+from wengert.ops.declare import must_fit
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:
@@ -281,8 +282,7 @@ def _infer_ensure(x: ShapeDtype, shape: shapes.Shape) -> ShapeDtype:
 
 
 def _ensure(x: np.ndarray, shape: shapes.Shape) -> np.ndarray:
-    if not shapes.compatible(x.shape, shape):
-        raise ValueError("another shape was promised")
+    must_fit(shapes.compatible(x.shape, shape), "another shape was promised")
     return x
 
 

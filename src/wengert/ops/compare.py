@@ -16,7 +16,7 @@ from wengert.core.errors import require
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, function_of, static_float, unary
+from wengert.ops.declare import binary, function_of, must_fit, static_float, unary
 
 _MATCHES = (
     "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "
@@ -139,8 +139,7 @@ def _infer_near(x: ShapeDtype, y: ShapeDtype, tolerance: float) -> ShapeDtype:
 
 
 def _near(x: np.ndarray, y: np.ndarray, tolerance: float) -> np.ndarray:
-    if x.shape != y.shape:
-        raise ValueError("shapes differ")
+    must_fit(x.shape == y.shape, "shapes differ")
     # Unsigned differences must not wrap.
     return np.maximum(x, y) - np.minimum(x, y) < tolerance
 

@@ -15,7 +15,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import need_rank, static_int
+from wengert.ops.declare import must_fit, need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.sizes import factor, table
 
@@ -23,8 +23,7 @@ _scipy_fft: Any = Lazy("scipy.fft")
 
 
 def _dct_kernel(x: np.ndarray, type: int) -> np.ndarray:
-    if type == 1 and x.shape[-1] < 2:
-        raise ValueError("too short")
+    must_fit(type != 1 or x.shape[-1] >= 2, "too short")
     return _scipy_fft.dct(x, type).astype(x.dtype, copy=False) if x.size else x.copy()
 
 

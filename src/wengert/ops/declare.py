@@ -43,6 +43,21 @@ _op: Any = None  # of a function that `function_of` makes
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 
 
+def where_ranked(infer: Callable[..., Any]) -> Callable[..., ShapeDtype]:
+    """A shape rule that is asked where the ranks of all inputs are known.
+
+    Elsewhere nothing is known of the shape; the dtype is the attribute `dtype` or the first input's.
+    """
+
+    @functools.wraps(infer)
+    def rule(*inputs: ShapeDtype, **attrs: Any) -> ShapeDtype:
+        if any(x.shape is None for x in inputs):
+            return ShapeDtype(None, attrs.get("dtype", inputs[0].dtype))
+        return infer(*inputs, **attrs)
+
+    return rule
+
+
 def unary(
     name: str,
     kernel: Callable[..., Any],
@@ -257,6 +272,12 @@ def of_length(value: Any, *shape: int) -> Any:
     from wengert.ops.cast import ensure_shape
 
     return ensure_shape(value, shape)
+
+
+def must_fit(fits: Any, rule: str = "the shapes do not fit") -> None:
+    """Fails a kernel unless its arrays fit each other; the shape rule then words the error."""
+    if not fits:
+        raise ValueError(rule)
 
 
 def number_type(name: str, dtype: DTypeLike) -> dtypes.DType:

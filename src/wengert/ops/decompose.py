@@ -22,7 +22,7 @@ from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op_facts import Hazards
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, wide
+from wengert.ops.declare import in_float32, must_fit, wide
 from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
 
@@ -55,8 +55,7 @@ def or_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def must_be_square(x: np.ndarray) -> None:
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError("a square matrix was expected")
+    must_fit(x.ndim >= 2 and x.shape[-1] == x.shape[-2], "a square matrix was expected")
 
 
 def must_be_finite(x: np.ndarray) -> None:

@@ -22,7 +22,7 @@ from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import expand, static_int, static_tuple
+from wengert.ops.declare import expand, must_fit, static_int, static_tuple
 from wengert.ops.einsum import EINSUM_ONE
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
@@ -393,8 +393,7 @@ def _infer_band_part(x: ShapeDtype, lower: int, upper: int) -> ShapeDtype:
 
 
 def _band_part_kernel(x: np.ndarray, lower: int, upper: int) -> np.ndarray:
-    if lower > x.shape[-2] or upper > x.shape[-1]:
-        raise ValueError("the band is wider than the matrix")
+    must_fit(lower <= x.shape[-2] and upper <= x.shape[-1], "the band is wider than the matrix")
     return np.where(_band(*x.shape[-2:], lower, upper), x, x.dtype.type(0))
 
 

@@ -21,10 +21,20 @@ from wengert.core.padded import RowCount
 from wengert.core.sites import caller
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.tensorflow_values import array_of, is_foreign
-from wengert.core.types import Axis, DType, DTypeLike, Op, ShapeDtype, Tensor, TensorLike, Variable
+from wengert.core.types import (
+    Axis,
+    DType,
+    DTypeLike,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Variable,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple
+from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple, where_ranked
 from wengert.ops.sizes import listed
 
 SHAPE = Op(
@@ -145,9 +155,8 @@ def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tenso
         return fallback(expand_dims, error, (input, axis))
 
 
-def _infer_squeeze(x: ShapeDtype, axis: tuple[int, ...]) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_squeeze(x: Ranked, axis: tuple[int, ...]) -> ShapeDtype:
     for a in axis:
         if x.shape[a] not in (None, 1):
             raise invalid(

@@ -18,8 +18,8 @@ from wengert.core.dims import Dim, larger
 from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import calm, need_rank, static, static_tuple
+from wengert.core.types import Axis, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike
+from wengert.ops.declare import calm, need_rank, static, static_tuple, where_ranked
 from wengert.ops.sizes import factor, table
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
@@ -42,9 +42,8 @@ def lower_fit(x: JaxArray, sizes: tuple[int, ...]) -> JaxArray:
     return lax.pad(x, lax.full((), 0, x.dtype), edges)
 
 
-def _infer_fit(x: ShapeDtype, sizes: tuple[int, ...]) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_fit(x: Ranked, sizes: tuple[int, ...]) -> ShapeDtype:
     return ShapeDtype((*x.shape[: len(x.shape) - len(sizes)], *sizes), x.dtype)
 
 

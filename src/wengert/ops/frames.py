@@ -15,9 +15,9 @@ from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, nega
 from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.core.types import JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, static, static_int, wide
+from wengert.ops.declare import in_float32, need_rank, static, static_int, where_ranked, wide
 from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
@@ -35,9 +35,8 @@ def _frame_kernel(x: np.ndarray, length: int, step: int) -> np.ndarray:
     return windows[..., : (count - 1) * step + 1 : step, :]
 
 
-def _infer_frame(x: ShapeDtype, length: Any, step: int) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_frame(x: Ranked, length: Any, step: int) -> ShapeDtype:
     size: Any = x.shape[-1]
     count = None if None in (size, length, step) else _count(size, length, step)
     return ShapeDtype((*x.shape[:-1], count, length), x.dtype)
@@ -89,9 +88,8 @@ def _fill(flat: np.ndarray, total: int) -> np.ndarray:
     return out
 
 
-def _infer_overlap(x: ShapeDtype, step: int) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_overlap(x: Ranked, step: int) -> ShapeDtype:
     count, length = x.shape[-2:]
     total = None if count is None or length is None or step is None else _total(count, length, step)
     return ShapeDtype((*x.shape[:-2], total), x.dtype)

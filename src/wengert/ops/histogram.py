@@ -28,7 +28,7 @@ from wengert.core.types import (
     Value,
 )
 from wengert.ops import public as tf
-from wengert.ops.declare import static_int
+from wengert.ops.declare import must_fit, static_int
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
 
@@ -51,8 +51,7 @@ def _bincount_kernel(
     *xs: np.ndarray, least: int | None, most: int | None, dtype: DType, rows: bool, binary: bool
 ) -> np.ndarray:
     x = xs[0]
-    if any(w.shape != x.shape for w in xs[1:]):
-        raise ValueError
+    must_fit(not any(w.shape != x.shape for w in xs[1:]))
     require(
         not x.size or x.min() >= 0,
         "bincount",

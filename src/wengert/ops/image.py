@@ -14,7 +14,7 @@ from wengert.core.dims import formula, is_open, negative
 from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
-from wengert.core.lowering_checks import NotFixed
+from wengert.core.lowering_checks import must_be_fixed
 from wengert.core.symbolic import is_symbolic
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -64,8 +64,10 @@ def _lower_turn(x: Any, k: Any) -> Any:
     axes = (x.ndim - 3, x.ndim - 2)
     if isinstance(k, np.ndarray):
         return jnp.rot90(x, int(k), axes)
-    if x.shape[-3] != x.shape[-2]:
-        raise NotFixed("how often an image that is not square is turned depends on a tensor")
+    must_be_fixed(
+        x.shape[-3] == x.shape[-2],
+        "how often an image that is not square is turned depends on a tensor",
+    )
     turns = [functools.partial(jnp.rot90, k=i, axes=axes) for i in range(4)]
     return lax.switch(k % 4, turns, x)
 

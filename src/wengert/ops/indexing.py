@@ -26,6 +26,7 @@ from wengert.core.types import (
     IndexedSlices,
     JaxArray,
     Op,
+    Ranked,
     ShapeDtype,
     SymbolicTensor,
     Tensor,
@@ -36,10 +37,12 @@ from wengert.core.types import (
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     is_dynamic,
+    must_fit,
     number_type,
     static,
     static_int,
     static_tuple,
+    where_ranked,
     whole_operand,
 )
 from wengert.ops.gather import fail_outside, whole_numbers
@@ -49,8 +52,7 @@ _INDEX = dtypes.nums("iu")
 
 
 def _where_kernel(x: np.ndarray) -> np.ndarray:
-    if not x.ndim:
-        raise ValueError
+    must_fit(x.ndim)
     return np.argwhere(x)
 
 
@@ -77,15 +79,13 @@ def where_indices(condition: Tensor | bool | list[bool | list[bool]]) -> Tensor:
 
 def _masked_kernel(x: np.ndarray, mask: np.ndarray, axis: int) -> np.ndarray:
     end = axis + mask.ndim
-    if x.shape[axis:end] != mask.shape:
-        raise ValueError
+    must_fit(x.shape[axis:end] == mask.shape)
     flat = x.reshape(*x.shape[:axis], mask.size, *x.shape[end:])
     return flat.take(np.flatnonzero(mask), axis)
 
 
-def _infer_masked(x: ShapeDtype, mask: ShapeDtype, axis: int) -> ShapeDtype:
-    if x.shape is None or mask.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_masked(x: Ranked, mask: Ranked, axis: int) -> ShapeDtype:
     end = axis + len(mask.shape)
     if not shapes.compatible(x.shape[axis:end], mask.shape):
         raise _mismatch(x, mask, x.shape[axis:end], mask.shape)
@@ -93,7 +93,7 @@ def _infer_masked(x: ShapeDtype, mask: ShapeDtype, axis: int) -> ShapeDtype:
 
 
 def _mismatch(
-    x: Value | ShapeDtype,
+    x: Value | ShapeDtype | Ranked,
     mask: Any,
     have: tuple[int, ...] | tuple[int | None, ...],
     wanted: tuple[int, ...] | tuple[int | None, ...],
@@ -180,11 +180,8 @@ def _one_hot_kernel(
     return out if axis == i.ndim else np.moveaxis(out, -1, axis)
 
 
-def _infer_one_hot(
-    i: ShapeDtype, depth: int, axis: int, on: int, off: int, dtype: DType
-) -> ShapeDtype:
-    if i.shape is None:
-        return ShapeDtype(None, dtype)
+@where_ranked
+def _infer_one_hot(i: Ranked, depth: int, axis: int, on: int, off: int, dtype: DType) -> ShapeDtype:
     return ShapeDtype((*i.shape[:axis], depth, *i.shape[axis:]), dtype)
 
 

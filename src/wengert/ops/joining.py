@@ -21,7 +21,15 @@ from wengert.core.op_facts import TAME
 from wengert.core.types import ActsAsTensor, JaxArray, Tensor, TensorLike, Value
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import of_length, place_of, rank_of, static, static_int, static_tuple
+from wengert.ops.declare import (
+    must_fit,
+    of_length,
+    place_of,
+    rank_of,
+    static,
+    static_int,
+    static_tuple,
+)
 
 
 def _infer_stack(*xs: ShapeDtype, axis: int) -> ShapeDtype:
@@ -127,8 +135,7 @@ def _infer_unstack(x: ShapeDtype, axis: int, num: int) -> tuple[ShapeDtype, ...]
 
 
 def _unstack_kernel(x: np.ndarray, axis: int, num: int) -> tuple[np.ndarray, ...]:
-    if x.shape[axis] != num:
-        raise ValueError
+    must_fit(x.shape[axis] == num)
     if x.ndim == 1:  # arrays of rank 0, also of strings
         return tuple([x[i, ...] for i in range(num)])
     return tuple(np.moveaxis(x, axis, 0) if axis else x)

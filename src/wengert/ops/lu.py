@@ -14,9 +14,9 @@ from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
-from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.core.types import DType, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, wide
+from wengert.ops.declare import in_float32, need_rank, where_ranked, wide
 from wengert.ops.decompose import must_be_square
 from wengert.ops.gather import whole_numbers
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
@@ -24,9 +24,8 @@ from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, ref
 from wengert.ops.sorting import choose_type
 
 
-def _infer_permute(x: ShapeDtype, order: ShapeDtype, inverse: bool) -> ShapeDtype:
-    if x.shape is None or order.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_permute(x: Ranked, order: Ranked, inverse: bool) -> ShapeDtype:
     lead: Any = shapes.broadcast("permute_rows", x.shape[:-2], order.shape[:-1])
     require(
         not inverse or not known_unequal(x.shape[-2], order.shape[-1]),

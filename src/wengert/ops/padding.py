@@ -15,7 +15,7 @@ from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import about_none, is_dynamic, of_length, static
+from wengert.ops.declare import about_none, is_dynamic, must_fit, of_length, static
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
@@ -103,8 +103,7 @@ def _mirror_kernel(x: np.ndarray, paddings: tuple[tuple[int, ...], ...], skip: i
     _check_paddings(paddings)
     for axis, (before, after) in enumerate(paddings):
         size = x.shape[axis]
-        if max(before, after) > size - skip:
-            raise ValueError
+        must_fit(max(before, after) <= size - skip)
         if before or after:
             first, last = _edges(size, before, after, skip)
             parts = [x[_along(axis, first)]] * bool(before) + [x]

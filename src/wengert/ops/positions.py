@@ -19,12 +19,13 @@ from wengert.core.types import (
     DTypeLike,
     JaxArray,
     Op,
+    Ranked,
     ShapeDtype,
     Tensor,
     TensorLike,
     Value,
 )
-from wengert.ops.declare import in_float32, static_int, whole_operand
+from wengert.ops.declare import in_float32, must_fit, static_int, where_ranked, whole_operand
 from wengert.ops.sorting import SIGNED, choose_type
 
 
@@ -45,9 +46,8 @@ def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any
     return in_float32(kernel), lower
 
 
-def _infer_arg(x: ShapeDtype, axis: int, dtype: DType) -> ShapeDtype:
-    if x.shape is None:
-        return ShapeDtype(None, dtype)
+@where_ranked
+def _infer_arg(x: Ranked, axis: int, dtype: DType) -> ShapeDtype:
     return ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
 
 
@@ -123,8 +123,7 @@ def argmin(
 
 
 def _search_kernel(row: np.ndarray, x: np.ndarray, side: Any, dtype: DType) -> np.ndarray:
-    if row.shape[:-1] != x.shape[:-1] or not x.ndim:
-        raise ValueError
+    must_fit(row.shape[:-1] == x.shape[:-1] and x.ndim)
     out = np.empty(x.shape, dtype.np)
     for i in np.ndindex(x.shape[:-1]):
         out[i] = np.searchsorted(row[i], x[i], side)
@@ -192,8 +191,7 @@ def searchsorted(
 
 
 def _in_top_k_kernel(x: np.ndarray, i: np.ndarray, k: int) -> np.ndarray:
-    if x.ndim != 2 or i.shape != x.shape[:1]:
-        raise ValueError
+    must_fit(x.ndim == 2 and i.shape == x.shape[:1])
     inside = (i >= 0) & (i < x.shape[1]) & np.isfinite(x).all(1)
     if not x.shape[1]:
         return inside

@@ -20,9 +20,9 @@ from wengert.core.bounded_cache import cached_arrays
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jax, jnp, lax
-from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
+from wengert.core.lowering_checks import as_value, is_symbol, must_be_fixed
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor
-from wengert.ops.declare import in_float32, need_rank
+from wengert.ops.declare import in_float32, must_fit, need_rank
 from wengert.ops.sizes import checked
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
@@ -165,8 +165,7 @@ def _resample_kernel(
     antialias: bool,
     transposed: bool,
 ) -> np.ndarray:
-    if old < 1 or new < 1:
-        raise ValueError("no elements")
+    must_fit(old >= 1 and new >= 1, "no elements")
     places, weights = taps(method, old, new, antialias, transposed)
     count, width = places.shape
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
@@ -236,8 +235,10 @@ def _lower_open(
     x: JaxArray, axis: int, method: Any, old: Any, new: int, antialias: bool, transposed: bool
 ) -> JaxArray:
     """The same for sizes that are symbols, where an element has at most two places."""
-    if transposed or antialias or method not in ("nearest", "bilinear"):
-        raise NotFixed(f"resizing by {method!r} needs sizes that are known")
+    must_be_fixed(
+        not transposed and not antialias and method in ("nearest", "bilinear"),
+        f"resizing by {method!r} needs sizes that are known",
+    )
     kind = np.float32 if method == "nearest" else np.float64
     step = lax.convert_element_type(as_value(old, np.float64) / as_value(new, np.float64), kind)
     at = (lax.broadcasted_iota(kind, (new,), 0) + kind(0.5)) * step

@@ -10,7 +10,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import NotFixed
+from wengert.core.lowering_checks import must_be_fixed
 from wengert.core.types import Op, ShapeDtype, SymbolicTensor, Tensor
 from wengert.ops.extent import extent
 from wengert.ops.row_list import Rows, as_rows
@@ -25,8 +25,7 @@ def _lengths_kernel(buffer: np.ndarray | Rows) -> np.ndarray:
 
 
 def _lower_lengths(buffer: Any) -> Any:
-    if isinstance(buffer, Blank):
-        raise NotFixed("a TensorArray is joined that nobody has written")
+    must_be_fixed(not isinstance(buffer, Blank), "a TensorArray is joined that nobody has written")
     return np.full(buffer.shape[0], buffer.shape[1] if len(buffer.shape) > 1 else -1, np.int64)
 
 
@@ -84,8 +83,10 @@ def _infer_join(buffer: ShapeDtype, lengths: ShapeDtype) -> ShapeDtype:
 
 
 def _even(lengths: Any) -> int:
-    if not isinstance(lengths, np.ndarray) or len(set(lengths.tolist())) > 1:
-        raise NotFixed("the elements of a TensorArray have different lengths")
+    must_be_fixed(
+        isinstance(lengths, np.ndarray) and len(set(lengths.tolist())) <= 1,
+        "the elements of a TensorArray have different lengths",
+    )
     return int(lengths[0]) if len(lengths) else 0
 
 

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid, require
 from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol
+from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol, must_be_fixed
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
@@ -58,10 +58,11 @@ def _of_rows(count: int | None, row: tuple[int | None, ...] | None, dtype: DType
 
 
 def _lower_new(size: JaxArray, dtype: DType, row: tuple[int, ...], grows: bool) -> Any:
-    if grows:
-        raise NotFixed("a TensorArray with dynamic_size=True grows as the program runs")
-    if hasattr(size, "dtype") and not isinstance(size, np.ndarray):
-        raise NotFixed("the size of a TensorArray depends on the values of tensors")
+    must_be_fixed(not grows, "a TensorArray with dynamic_size=True grows as the program runs")
+    must_be_fixed(
+        not hasattr(size, "dtype") or isinstance(size, np.ndarray),
+        "the size of a TensorArray depends on the values of tensors",
+    )
     count: Any = size if is_symbol(size) else int(size)
     if row is None or None in row:
         return Blank(count, dtype.np)
@@ -121,8 +122,9 @@ def _infer_write(
 def _lower_write(buffer: JaxArray, i: JaxArray, x: JaxArray, grows: bool, even: bool) -> JaxArray:
     if isinstance(buffer, Blank):
         buffer = buffer.buffer(x.shape)
-    if x.shape != buffer.shape[1:]:
-        raise NotFixed("the elements of a TensorArray have different shapes")
+    must_be_fixed(
+        x.shape == buffer.shape[1:], "the elements of a TensorArray have different shapes"
+    )
     if grows and isinstance(i, np.ndarray) and int(i) >= buffer.shape[0]:
         more = int(i) + 1 - buffer.shape[0]
         buffer = lax.concatenate([buffer, lax.full((more, *x.shape), 0, buffer.dtype)], 0)
@@ -166,8 +168,7 @@ def _read_kernel(buffer: np.ndarray | Rows, i: np.ndarray) -> np.ndarray:
 
 
 def _lower_read(buffer: JaxArray | Padded, i: JaxArray) -> JaxArray:
-    if isinstance(buffer, Blank):
-        raise NotFixed("a TensorArray is read before it is written")
+    must_be_fixed(not isinstance(buffer, Blank), "a TensorArray is read before it is written")
     count = buffer.length if type(buffer) is Padded else buffer.shape[0]
     fail_if(lambda: (i < 0) | (i >= count))
     buffer = array_of(buffer)
@@ -325,8 +326,7 @@ def _stack_kernel(buffer: np.ndarray | Rows, count: int | None, name: str) -> np
 def _lower_stack(
     buffer: JaxArray | Padded, count: int | RowCount | None, name: str
 ) -> JaxArray | Padded:
-    if isinstance(buffer, Blank):
-        raise NotFixed("a TensorArray is stacked that nobody has written")
+    must_be_fixed(not isinstance(buffer, Blank), "a TensorArray is stacked that nobody has written")
     if type(buffer) is Padded or type(count) is RowCount:
         return _same_rows(buffer, count)
     if count is None or is_symbol(count) or buffer.shape[0] <= count:

@@ -20,7 +20,7 @@ from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
-from wengert.ops.declare import static_float, static_int
+from wengert.ops.declare import must_fit, static_float, static_int
 from wengert.ops.seeds import next_state, seed_state
 
 _TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
@@ -113,8 +113,9 @@ def _sample(
 def _kernel(
     state: np.ndarray, size: np.ndarray, boxes: np.ndarray, how: Window
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if size.shape != (3,) or boxes.ndim != 3 or boxes.shape[-1] != 4:
-        raise ValueError("the shapes do not fit")
+    must_fit(
+        size.shape == (3,) and boxes.ndim == 3 and boxes.shape[-1] == 4, "the shapes do not fit"
+    )
     if not ((boxes >= 0) & (boxes <= 1)).all():
         rule = "the sides of boxes are parts of the image, from 0 to 1"
         raise invalid("sample_distorted_bounding_box", rule)

@@ -25,7 +25,7 @@ from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import philox
-from wengert.ops.declare import whole_operand
+from wengert.ops.declare import must_fit, whole_operand
 from wengert.ops.sizes import checked
 
 # What stands for the global seed when only an operation has one.
@@ -212,8 +212,7 @@ late.DERIVE.fill(lambda state, turn: apply(DERIVE, state, turn))
 
 
 def _seed_state_kernel(seed: np.ndarray) -> np.ndarray:
-    if seed.shape != (2,):
-        raise ValueError("seed")
+    must_fit(seed.shape == (2,), "seed")
     a, b = (int(s) for s in seed)
     key, high = philox.mix(a, b, 2)
     return np.array([0, high, key], np.uint64)

@@ -15,7 +15,7 @@ from wengert.core.dims import Dim, is_open, negative
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import NotFixed
+from wengert.core.lowering_checks import must_be_fixed
 from wengert.core.op_facts import TAME
 from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.types import (
@@ -216,8 +216,7 @@ BROADCAST_TO = Op(
 
 def _fixed(shape: Any) -> tuple[int, ...]:
     """A vector of sizes as a lowering needs it."""
-    if not isinstance(shape, np.ndarray):
-        raise NotFixed("a shape depends on the values of tensors")
+    must_be_fixed(isinstance(shape, np.ndarray), "a shape depends on the values of tensors")
     return tuple(shape.tolist())
 
 

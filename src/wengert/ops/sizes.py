@@ -27,7 +27,7 @@ from wengert.core.errors import (
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.sites import caller
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, ShapeLike, Tensor, TensorLike, Value
-from wengert.ops.declare import static, static_tuple
+from wengert.ops.declare import must_fit, static, static_tuple
 
 
 def factor(number: Any, dtype: DType) -> Value | float:
@@ -153,8 +153,7 @@ def _infer_agree(x: ShapeDtype, y: ShapeDtype, name: str, rule: str, count: int)
 
 
 def _agreeing(x: np.ndarray, y: np.ndarray, name: str, rule: str, count: int) -> np.ndarray:
-    if x.shape[-count:] != y.shape[-count:]:
-        raise ValueError(rule)
+    must_fit(x.shape[-count:] == y.shape[-count:], rule)
     return x
 
 

@@ -25,7 +25,7 @@ from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import calm, in_float32, is_dynamic, wide
+from wengert.ops.declare import calm, in_float32, is_dynamic, must_fit, wide
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 
@@ -238,8 +238,9 @@ def _fit(name: str, a: ShapeDtype, b: ShapeDtype, lead: bool) -> ShapeDtype:
 @in_float32
 @nan_for_nan
 def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
-    if a.shape[:-2] != b.shape[:-2] or a.ndim < 2 or b.ndim < 2:
-        raise ValueError("the leading axes must agree")
+    must_fit(
+        a.shape[:-2] == b.shape[:-2] and a.ndim >= 2 and b.ndim >= 2, "the leading axes must agree"
+    )
     return np.linalg.solve(a.mT if transpose else a, b)
 
 
@@ -290,8 +291,7 @@ def _infer_triangular(a: ShapeDtype, b: ShapeDtype, lower: bool, transpose: bool
 @in_float32
 def _triangular_kernel(a: np.ndarray, b: np.ndarray, lower: bool, transpose: bool) -> np.ndarray:
     rows, cols = b.shape[-2:]
-    if a.shape[-2:] != (rows, rows):
-        raise ValueError("the sizes do not fit")
+    must_fit(a.shape[-2:] == (rows, rows), "the sizes do not fit")
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     out = np.empty((*lead, rows, cols), b.dtype)
     if not out.size:

@@ -23,7 +23,7 @@ from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
 from wengert.core.types import JaxArray, Tensor
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, wide
+from wengert.ops.declare import in_float32, must_fit, wide
 from wengert.ops.folding import fold
 from wengert.ops.losses import last
 from wengert.ops.sizes import checked
@@ -55,8 +55,7 @@ def _check_labels(labels: np.ndarray, classes: int) -> None:
 
 
 def _sparse_kernel(labels: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    if labels.shape != logits.shape[:-1]:
-        raise ValueError("labels")
+    must_fit(labels.shape == logits.shape[:-1])
     _check_labels(labels, logits.shape[-1])
     if not is_narrow(logits):
         return _wide_kernel(labels, logits)
@@ -191,8 +190,7 @@ SPARSE_CROSS_ENTROPY = Op(
 
 
 def _sparse_both_kernel(labels: np.ndarray, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if labels.shape != logits.shape[:-1]:
-        raise ValueError("labels")
+    must_fit(labels.shape == logits.shape[:-1])
     _check_labels(labels, logits.shape[-1])
     if is_narrow(logits):
         e, top, total = by_columns(logits)

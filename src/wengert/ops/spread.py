@@ -10,8 +10,9 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor
+from wengert.core.types import Dim, JaxArray, Op, Ranked, ShapeDtype, Tensor
 from wengert.ops import public as tf
+from wengert.ops.declare import where_ranked
 from wengert.ops.scan import linear_recurrence, shift
 
 
@@ -36,9 +37,8 @@ def _lower_spread(x: JaxArray, ids: JaxArray) -> JaxArray:
     return lax.gather(x, places, numbers, (1, *x.shape[1:]), mode="fill", fill_value=0)
 
 
-def _infer_spread(x: ShapeDtype, ids: ShapeDtype) -> ShapeDtype:
-    if x.shape is None or ids.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer_spread(x: Ranked, ids: Ranked) -> ShapeDtype:
     return ShapeDtype((*ids.shape, *x.shape[1:]), x.dtype)
 
 

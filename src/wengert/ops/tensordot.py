@@ -17,10 +17,10 @@ from wengert.core.errors import (
 )
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike
+from wengert.core.types import Dim, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.costs import product
-from wengert.ops.declare import function_of, in_float32
+from wengert.ops.declare import function_of, in_float32, must_fit, where_ranked
 from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
 
@@ -31,9 +31,8 @@ def _free(rank: int, axes: Axes) -> Axes:
     return tuple(i for i in range(rank) if i not in axes)
 
 
-def _infer(x: ShapeDtype, y: ShapeDtype, x_axes: Axes, y_axes: Axes) -> ShapeDtype:
-    if x.shape is None or y.shape is None:
-        return ShapeDtype(None, x.dtype)
+@where_ranked
+def _infer(x: Ranked, y: Ranked, x_axes: Axes, y_axes: Axes) -> ShapeDtype:
     for i, j in zip(x_axes, y_axes, strict=True):
         require(
             shapes.compatible((x.shape[i],), (y.shape[j],)),
@@ -167,8 +166,7 @@ def _infer_cross(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
 
 
 def _cross_kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.shape != y.shape or x.shape[-1] != 3:
-        raise ValueError("the shapes do not fit")
+    must_fit(x.shape == y.shape and x.shape[-1] == 3, "the shapes do not fit")
     return np.roll(x * np.roll(y, -1, -1) - np.roll(x, -1, -1) * y, -1, -1)
 
 

@@ -26,7 +26,7 @@ from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, static_float, static_int, wide
+from wengert.ops.declare import in_float32, must_fit, need_rank, static_float, static_int, wide
 from wengert.ops.solve import refusing
 
 
@@ -36,8 +36,7 @@ def _solve_kernel(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray:
     from scipy.linalg import solve_banded
 
     lead, (n, count) = diagonals.shape[:-2], b.shape[-2:]
-    if diagonals.shape[-2:] != (3, n) or b.shape[:-2] != lead:
-        raise ValueError("the shapes do not fit")
+    must_fit(diagonals.shape[-2:] == (3, n) and b.shape[:-2] == lead, "the shapes do not fit")
     out = np.empty(b.shape, b.dtype)
     if n == 1:
         return _single(diagonals, b)

@@ -12,7 +12,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import require
 from wengert.core.shapes import check_axis
 from wengert.core.types import DType, DTypeLike, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import HALF, static_tuple
+from wengert.ops.declare import HALF, must_fit, static_tuple
 from wengert.ops.sorting import choose_type
 
 
@@ -32,8 +32,7 @@ class UniqueWithCounts(NamedTuple):
 
 
 def _kernel(x: np.ndarray, dtype: DType) -> tuple[np.ndarray, ...]:
-    if x.ndim != 1:
-        raise ValueError
+    must_fit(x.ndim == 1)
     if x.dtype.kind in "iu" and x.size > 256:
         low, high = int(x.min()), int(x.max())
         if high - low < 4 * x.size:
