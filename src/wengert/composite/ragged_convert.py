@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, demanding
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import index_tensor, length, of_rank
+from wengert.composite.values import Requirement, index_tensor, length, of_rank, unequal
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
 from wengert.core.dims import Dim
@@ -19,9 +19,15 @@ from wengert.ops.declare import of_unknown_length, static, static_tuple
 from wengert.ops.sizes import at_least
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from wengert.core.types import DType, IndexedSlices, SymbolicTensor
+
+
+_NO_GAPS = Requirement(
+    (
+        lambda part, indices, wanted: unequal(part, indices[:, 1], wanted),
+        "the values of each row must come first, without gaps",
+    )
+)
 
 
 def places(x: RaggedTensor) -> Tensor | IndexedSlices:
@@ -163,17 +169,8 @@ def from_sparse(
         tf.cast(x.indices[:, 0], kind), tf.cast(x.dense_shape[0], kind), validate=False
     )
     wanted = rows.offsets_in_rows()
-    rows = demanding("from_sparse", _check_gaps, _bad_gaps, rows, x.indices, wanted)
+    rows = demanding("from_sparse", _NO_GAPS, rows, x.indices, wanted)
     return ragged(x.values, rows)
-
-
-def _check_gaps(name: str, part: np.ndarray, indices: np.ndarray, wanted: np.ndarray) -> None:
-    if indices[:, 1].shape != wanted.shape or (indices[:, 1] != wanted).any():
-        raise invalid(name, "the values of each row must come first, without gaps")
-
-
-def _bad_gaps(part: Any, indices: Any, wanted: Any) -> tuple[Any, ...]:
-    return (indices[:, 1] != wanted,)
 
 
 def from_tensor(

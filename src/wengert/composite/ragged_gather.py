@@ -14,7 +14,7 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.rules import for_ragged
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
@@ -27,6 +27,15 @@ from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
+
+
+_WITHIN = Requirement(
+    (
+        lambda at, sizes: (at < 0) | (at >= sizes),
+        lambda at, sizes: _first_outside(*np.broadcast_arrays(at, sizes)),
+    ),
+    kind=InvalidIndexError,
+)
 
 
 def pick_rows(x: Tensor | RaggedTensor, rows: Tensor | IndexedSlices) -> Any:
@@ -50,24 +59,14 @@ def spans(starts: Tensor, cut: RowPartition) -> Tensor:
     return tf.add(tf.gather(starts, cut.value_rowids()), cut.offsets_in_rows())
 
 
+def _first_outside(at: np.ndarray, sizes: np.ndarray) -> str:
+    outside = (at < 0) | (at >= sizes)
+    return f"index {at[outside][0]} is outside a row of length {sizes[outside][0]}"
+
+
 def within(name: str, places: TensorLike, lengths: TensorLike) -> Tensor:
     """Places, none of which may lie outside its row."""
-    return demand(name, _check_within, _bad_within, places, lengths)
-
-
-def _check_within(name: str, at: np.ndarray, sizes: np.ndarray) -> None:
-    at, sizes = np.broadcast_arrays(at, sizes)
-    outside = (at < 0) | (at >= sizes)
-    if outside.any():
-        raise invalid(
-            name,
-            f"index {at[outside][0]} is outside a row of length {sizes[outside][0]}",
-            kind=InvalidIndexError,
-        )
-
-
-def _bad_within(at: Any, sizes: Any) -> tuple[Any, ...]:
-    return ((at < 0) | (at >= sizes),)
+    return demand(name, _WITHIN, places, lengths)
 
 
 def alike(name: str, values: list[Tensor | RaggedTensor]) -> list[RaggedTensor]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.rules import for_ragged
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
@@ -25,6 +27,16 @@ from wengert.ops.shaping import transpose
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, TensorLike
+
+
+_SAME_COUNTS = Requirement(
+    (
+        lambda order, first, *rest: reduce(or_, [n != first for n in rest]),
+        lambda order, *counts: (
+            f"there must be as many rows in each tensor; got {' and '.join(map(str, counts))}"
+        ),
+    )
+)
 
 
 @for_ragged(joining.concat)
@@ -72,20 +84,10 @@ def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
     count = to_tensor(known_counts[0], counts[0].dtype) if known_counts else counts[0]
     order = tf.reshape(transpose(tf.reshape(tf.range(count * len(xs)), [len(xs), -1])), [-1])
     if len(known_counts) < len(xs):
-        order = demand("concat", _check_counts, _bad_counts, order, *counts)
+        order = demand("concat", _SAME_COUNTS, order, *counts)
     woven = pick_rows(stacked, order)
     splits = woven.row_splits[:: len(xs)]
     return ragged(woven.values, RowPartition(splits))
-
-
-def _check_counts(name: str, order: np.ndarray, *counts: np.ndarray) -> None:
-    if len({*map(int, counts)}) > 1:
-        rows = " and ".join(map(str, counts))
-        raise invalid(name, f"there must be as many rows in each tensor; got {rows}")
-
-
-def _bad_counts(order: Any, *counts: Any) -> tuple[Any, ...]:
-    return tuple([n != counts[0] for n in counts[1:]])
 
 
 @for_ragged(joining.stack)

@@ -12,7 +12,7 @@ from wengert.composite.ragged_gather import pick_rows
 from wengert.composite.ragged_shaping import expand_dims as ragged_expand
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
-from wengert.composite.values import demand, length
+from wengert.composite.values import Requirement, demand, length, unequal
 from wengert.core import dtypes, nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid
@@ -23,6 +23,26 @@ from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike
+
+
+_BOUNDS = "bounds and steps are vectors of one length"
+_RANK = Requirement(
+    (lambda bound: bound.ndim > 1, lambda bound: f"{_BOUNDS}; got {describe(bound)}")
+)
+_STEPS = Requirement((lambda steps: steps == 0, "a step must not be 0"))
+_SAME_ROWS = Requirement((unequal, "data and row numbers must have the same rows"))
+_ROW_NUMBERS = Requirement(
+    (
+        lambda rows, count, size: (rows < 0) | (rows >= count),
+        lambda rows, count, size: f"row numbers must lie in [0, {count}); got {describe(rows)}",
+    ),
+    (
+        lambda rows, count, size: size != rows.shape[0],
+        lambda rows, count, size: (
+            f"there must be one row number for each of {size} elements; got {describe(rows)}"
+        ),
+    ),
+)
 
 
 def constant(
@@ -143,8 +163,8 @@ def range(
     bounds = [_vector(b) for b in _one_type(starts, limits, deltas, dtype)]
     sizes = {b.shape[0] for b in bounds if b.shape.rank} - {None}
     if max(b.shape.rank for b in bounds) > 1 or len(sizes) > 1:
-        raise invalid("ragged.range", "bounds and steps are vectors of one length", *bounds)
-    bounds[2] = demand("ragged.range", _check_steps, _bad_steps, bounds[2])
+        raise invalid("ragged.range", _BOUNDS, *bounds)
+    bounds[2] = demand("ragged.range", _STEPS, bounds[2])
     rows_of = next((b._array.shape[0] for b in bounds if b.shape.rank), 1)
     count = [sizes.pop() if sizes else rows_of]
     start, limit, step = (tf.broadcast_to(b, count) for b in bounds)
@@ -173,25 +193,7 @@ def _vector(bound: Tensor) -> Any:
     """A bound of unknown rank as a vector, which one number is too."""
     if bound.shape.rank is not None:
         return bound
-    return tf.reshape(demand("ragged.range", _check_rank, _bad_rank, bound), [-1])
-
-
-def _check_rank(name: str, bound: Any) -> None:
-    if bound.ndim > 1:
-        raise invalid(name, "bounds and steps are vectors of one length", bound)
-
-
-def _bad_rank(bound: Any) -> tuple[Any, ...]:
-    return (bound.ndim > 1,)
-
-
-def _check_steps(name: str, steps: np.ndarray) -> None:
-    if (steps == 0).any():
-        raise invalid(name, "a step must not be 0")
-
-
-def _bad_steps(steps: Any) -> tuple[Any, ...]:
-    return (steps == 0,)
+    return tf.reshape(demand("ragged.range", _RANK, bound), [-1])
 
 
 def boolean_mask(
@@ -263,7 +265,7 @@ def stack_dynamic_partitions(
     if rank > 1:
         x, where_to = _cut(x), _cut(where_to)
         same = (x.row_splits, where_to.row_splits)
-        flat = demand(name, _check_same, _bad_same, where_to.flat_values, *same)
+        flat = demand(name, _SAME_ROWS, where_to.flat_values, *same)
         inner = where_to.with_flat_values(flat).values
         return stack_dynamic_partitions(x.values, inner, num_partitions)
     if rank == 0:
@@ -272,27 +274,7 @@ def stack_dynamic_partitions(
         where_to = tf.expand_dims(where_to, 0)
     size = x.nrows() if isinstance(x, RaggedTensor) else operand(length(x), None, dtypes.int64)
     total = operand(count, None, dtypes.int64)
-    where_to = demand(name, _check_deal, _bad_deal, where_to, total, size)
+    where_to = demand(name, _ROW_NUMBERS, where_to, total, size)
     order = tf.argsort(where_to, stable=True)
     rows = RowPartition.from_value_rowids(tf.gather(where_to, order), count, validate=False)
     return ragged(pick_rows(x, order), rows)
-
-
-def _check_same(name: str, part: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> None:
-    if ours.shape != theirs.shape or (ours != theirs).any():
-        raise invalid(name, "data and row numbers must have the same rows")
-
-
-def _bad_same(part: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
-    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
-
-
-def _check_deal(name: str, where_to: np.ndarray, count: np.ndarray, size: np.ndarray) -> None:
-    if where_to.size and (where_to.min() < 0 or where_to.max() >= count):
-        raise invalid(name, f"row numbers must lie in [0, {count})", where_to)
-    if len(where_to) != size:
-        raise invalid(name, f"there must be one row number for each of {size} elements", where_to)
-
-
-def _bad_deal(where_to: Any, count: Any, size: Any) -> tuple[Any, ...]:
-    return where_to < 0, where_to >= count, size != where_to.shape[0]

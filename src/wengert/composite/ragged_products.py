@@ -14,7 +14,7 @@ from wengert.composite.ragged_factories import values_of
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand, unequal
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.ops import matmul as plain
 from wengert.ops import public as tf
@@ -23,6 +23,21 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wengert.core.types import DType, DTypeLike, Tensor, TensorLike
+
+
+_EVEN = Requirement(
+    (lambda x, lengths, widths: lengths != widths, "the rows of a matrix must have one length")
+)
+_SAME_ROWS = Requirement((unequal, "the outer axes of both must have the same rows"))
+_INNER = Requirement(
+    (
+        lambda x, widths, heights: widths.shape != heights.shape,
+        lambda x, widths, heights: (
+            f"there must be as many matrices on either side; got {len(widths)} and {len(heights)}"
+        ),
+    ),
+    (unequal, lambda x, widths, heights: _first_misfit(widths, heights)),
+)
 
 
 @for_ragged(plain.matmul)
@@ -74,7 +89,7 @@ def _product(
     if rank == 3:
         return _stacks(x, y, how)
     x, y = (v if isinstance(v, RaggedTensor) else from_tensor(v) for v in (x, y))
-    values = demand("matmul", _check_same, _bad_same, y.flat_values, x.row_splits, y.row_splits)
+    values = demand("matmul", _SAME_ROWS, y.flat_values, x.row_splits, y.row_splits)
     return x.with_values(_product(x.values, y.with_flat_values(values).values, how, rank - 1))
 
 
@@ -84,7 +99,7 @@ def _matrix(x: Tensor | RaggedTensor) -> Tensor:
         return x
     tensor = x.to_tensor()
     width = tf.shape(tensor, x._partition.dtype)[1]
-    return demand("matmul", _check_even, _bad_even, tensor, x.row_lengths(), width)
+    return demand("matmul", _EVEN, tensor, x.row_lengths(), width)
 
 
 class _Stack(NamedTuple):
@@ -115,7 +130,7 @@ def _stack(x: Tensor | RaggedTensor, kind: DType) -> _Stack:
         return _Stack(filled, heights, tf.fill(tf.shape(heights), width), static)
     lengths, ids = x.values.row_lengths(), x.value_rowids()
     widths = tf.maximum(tf.unsorted_segment_max(lengths, ids, x.nrows()), kind.np.type(0))
-    filled = demand("matmul", _check_even, _bad_even, filled, lengths, tf.gather(widths, ids))
+    filled = demand("matmul", _EVEN, filled, lengths, tf.gather(widths, ids))
     return _Stack(filled, heights, widths, static)
 
 
@@ -127,7 +142,7 @@ def _stacks(x: Tensor | RaggedTensor, y: Any, how: _How) -> RaggedTensor:
     left = _stack(x, kind).turned(how.transpose_a or how.adjoint_a)
     flip = how.transpose_b or how.adjoint_b
     right = _stack(y, kind).turned(flip)
-    filled = demand("matmul", _check_inner, _bad_inner, left.matrices, left.widths, right.heights)
+    filled = demand("matmul", _INNER, left.matrices, left.widths, right.heights)
     result = how.multiply(filled, right.matrices)
     uneven = isinstance(y, RaggedTensor) and (y.ragged_rank == 2 or flip)
     heights = tf.ensure_shape(left.heights, x.shape[:1].merge_with(y.shape[:1]))
@@ -144,36 +159,9 @@ def _even(rows: RowPartition, size: int | None) -> RowPartition:
     return rows if size is None else RowPartition(rows.row_splits(), rows.row_lengths(), None, size)
 
 
-def _check_even(name: str, x: np.ndarray, lengths: np.ndarray, widths: np.ndarray) -> None:
-    if (lengths != widths).any():
-        raise invalid(name, "the rows of a matrix must have one length")
-
-
-def _bad_even(x: Any, lengths: Any, widths: Any) -> tuple[Any, ...]:
-    return (lengths != widths,)
-
-
-def _check_inner(name: str, x: np.ndarray, widths: np.ndarray, heights: np.ndarray) -> None:
-    if widths.shape != heights.shape:
-        counts = f"{len(widths)} and {len(heights)}"
-        raise invalid(name, f"there must be as many matrices on either side; got {counts}")
-    if (widths != heights).any():
-        at = int((widths != heights).argmax())
-        sizes = f"{widths[at]} and {heights[at]} in matrix {at}"
-        raise invalid(name, f"inner dimensions must agree; got {sizes}")
-
-
-def _bad_inner(x: Any, widths: Any, heights: Any) -> tuple[Any, ...]:
-    return (True,) if widths.shape != heights.shape else (widths != heights,)
-
-
-def _check_same(name: str, x: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> None:
-    if ours.shape != theirs.shape or (ours != theirs).any():
-        raise invalid(name, "the outer axes of both must have the same rows")
-
-
-def _bad_same(x: Any, ours: Any, theirs: Any) -> tuple[Any, ...]:
-    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
+def _first_misfit(widths: np.ndarray, heights: np.ndarray) -> str:
+    at = int((widths != heights).argmax())
+    return f"inner dimensions must agree; got {widths[at]} and {heights[at]} in matrix {at}"
 
 
 @for_ragged(plain.matvec)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
-from wengert.composite.values import demand, known
+from wengert.composite.values import Requirement, demand, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, invalid
@@ -17,6 +17,9 @@ from wengert.ops.declare import static, static_int
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
+
+
+_SINGLE = Requirement((lambda x, sizes: sizes != 1, "the axis does not have size 1"))
 
 
 class DynamicRaggedShape:
@@ -155,17 +158,8 @@ def _squeezed(x: TensorLike, place: int) -> Tensor | RaggedTensor:
         if (lengths != 1).any():
             raise invalid("squeeze", f"axis {place} does not have size 1", x)
         return x.values
-    flat = demand("squeeze", _check_single, _bad_single, x.flat_values, sizes)
+    flat = demand("squeeze", _SINGLE, x.flat_values, sizes)
     return x.values.with_flat_values(flat) if isinstance(x.values, RaggedTensor) else flat
-
-
-def _check_single(name: str, x: Any, sizes: Any) -> None:
-    if (sizes != 1).any():
-        raise invalid(name, "the axis does not have size 1")
-
-
-def _bad_single(x: Any, sizes: Any) -> tuple[Any, ...]:
-    return (sizes != 1,)
 
 
 def merge_dims(x: RaggedTensor, outer_axis: int, inner_axis: int) -> Tensor | RaggedTensor:

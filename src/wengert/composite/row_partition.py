@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.composite.values import demand, index_tensor, known
+from wengert.composite.values import Requirement, demand, index_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
@@ -22,6 +22,56 @@ from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, IndexedSlices, SymbolicTensor, TensorLike
+
+
+_SPLITS = Requirement(
+    (lambda s: s.shape[0] == 0, "`row_splits` must not be empty"),
+    (lambda s: s[:1] != 0, lambda s: f"the first row must start at 0; got {s[0]}"),
+    (
+        lambda s: s[1:] < s[:-1],
+        "the splits must not decrease. Each row ends where one begins",
+    ),
+)
+# Of starts and the end: without a start there is no row whose start could be wrong.
+_STARTS = Requirement(
+    (
+        lambda s: s.shape[0] != 1 and s[:1] != 0,
+        lambda s: f"the first row must start at 0; got {s[0]}",
+    ),
+    (
+        lambda s: s.shape[0] != 1 and s[1:] < s[:-1],
+        "the splits must not decrease. Each row ends where one begins",
+    ),
+)
+_LENGTHS = Requirement((lambda n: n < 0, lambda n: f"lengths must not be negative; got {n.min()}"))
+_DISORDER = "row numbers must not be negative and not decrease"
+_ROWIDS = Requirement((lambda ids: ids < 0, _DISORDER), (lambda ids: ids[1:] < ids[:-1], _DISORDER))
+_ROWIDS_IN = Requirement(
+    (lambda ids, rows: ids < 0, _DISORDER),
+    (lambda ids, rows: ids[1:] < ids[:-1], _DISORDER),
+    (lambda ids, rows: rows < 0, lambda ids, rows: f"the row numbers do not fit {rows} rows"),
+    (lambda ids, rows: ids >= rows, lambda ids, rows: f"the row numbers do not fit {rows} rows"),
+)
+_UNIFORM = Requirement(
+    (
+        lambda splits, rows, size, values=None: size < 0,
+        lambda splits, rows, size, values=None: (
+            f"`uniform_row_length` must not be negative; got {size}"
+        ),
+    ),
+    (
+        lambda splits, rows, size, values=None: values is not None and rows * size != values,
+        lambda splits, rows, size, values=None: (
+            f"{rows} rows of {size} do not make {values} values"
+        ),
+    ),
+)
+_END = Requirement(
+    (
+        lambda part, splits, size: splits[-1:] != size,
+        lambda part, splits, size: f"the rows take {splits[-1]} values; got {size}",
+    )
+)
 
 
 class RowPartition:
@@ -54,7 +104,7 @@ class RowPartition:
         if splits.shape[0] == 0:
             raise invalid("from_row_splits", "`row_splits` must not be empty")
         if validate:
-            splits = demand("from_row_splits", _check_splits, _bad_splits, splits)
+            splits = demand("from_row_splits", _SPLITS, splits)
         return cls(splits)
 
     @classmethod
@@ -68,7 +118,7 @@ class RowPartition:
         """Rows of the given lengths, one after the other."""
         lengths = _vector("from_row_lengths", "row_lengths", row_lengths, dtype, dtype_hint)
         if validate:
-            lengths = demand("from_row_lengths", _check_lengths, _bad_lengths, lengths)
+            lengths = demand("from_row_lengths", _LENGTHS, lengths)
         return cls(_ends(lengths), lengths)
 
     @classmethod
@@ -84,7 +134,7 @@ class RowPartition:
         ids = _vector("from_value_rowids", "value_rowids", value_rowids, dtype, dtype_hint)
         if validate:
             count = () if nrows is None else (_number("from_value_rowids", nrows, "nrows"),)
-            ids = demand("from_value_rowids", _check_rowids, _bad_rowids, ids, *count)
+            ids = demand("from_value_rowids", _ROWIDS_IN if count else _ROWIDS, ids, *count)
         least = tf.fill([1], to_tensor(-1, ids.dtype))
         rows = tf.reduce_max(tf.concat([least, ids], 0)) + 1 if nrows is None else nrows
         lengths = tf.unsorted_segment_sum(tf.ones_like(ids), ids, rows)
@@ -104,7 +154,7 @@ class RowPartition:
         end = tf.cast(to_tensor(nvals, None, dtypes.int64), starts.dtype)
         splits = tf.concat([starts, end[None]], 0)
         if validate and splits.shape[0] != 1:
-            splits = demand("from_row_starts", _check_starts, _bad_starts, splits)
+            splits = demand("from_row_starts", _STARTS, splits)
         return cls(splits)
 
     @classmethod
@@ -119,7 +169,7 @@ class RowPartition:
         limits = _vector("from_row_limits", "row_limits", row_limits, dtype, dtype_hint)
         splits = tf.concat([tf.zeros([1], limits.dtype), limits], 0)
         if validate:
-            splits = demand("from_row_limits", _check_splits, _bad_splits, splits)
+            splits = demand("from_row_limits", _SPLITS, splits)
         return cls(splits)
 
     @classmethod
@@ -277,7 +327,7 @@ def _vouched(
 ) -> Tensor:
     """The splits of equal rows that make up the number of values, where that is given."""
     given = (rows, size) if values is None else (rows, size, values)
-    return demand("from_uniform_row_length", _check_uniform, _bad_uniform, splits, *given)
+    return demand("from_uniform_row_length", _UNIFORM, splits, *given)
 
 
 def _number_of_rows(
@@ -290,84 +340,15 @@ def _number_of_rows(
     return values // max(size, 1) if size else tf.zeros_like(values)
 
 
-def _check_splits(name: str, splits: np.ndarray) -> None:
-    if splits.size == 0:
-        raise invalid(name, "`row_splits` must not be empty")
-    if splits[0] != 0:
-        raise invalid(name, f"the first row must start at 0; got {splits[0]}")
-    if (splits[1:] < splits[:-1]).any():
-        raise invalid(name, "the splits must not decrease", help="Each row ends where one begins.")
-
-
-def _bad_splits(splits: Any) -> tuple[Any, ...]:
-    return splits.shape[0] == 0, splits[:1] != 0, splits[1:] < splits[:-1]
-
-
-def _check_starts(name: str, splits: np.ndarray) -> None:
-    if splits.size != 1:  # without a start there is no row whose start could be wrong
-        _check_splits(name, splits)
-
-
-def _bad_starts(splits: Any) -> tuple[Any, ...]:
-    return () if splits.shape[0] == 1 else _bad_splits(splits)
-
-
-def _check_lengths(name: str, lengths: np.ndarray) -> None:
-    if (lengths < 0).any():
-        raise invalid(name, f"lengths must not be negative; got {lengths.min()}")
-
-
-def _bad_lengths(lengths: Any) -> tuple[Any, ...]:
-    return (lengths < 0,)
-
-
-def _check_rowids(name: str, ids: np.ndarray, rows: np.ndarray | None = None) -> None:
-    if (ids < 0).any() or (ids[1:] < ids[:-1]).any():
-        raise invalid(name, "row numbers must not be negative and not decrease")
-    if rows is not None and (rows < 0 or (ids.size and ids[-1] >= rows)):
-        raise invalid(name, f"the row numbers do not fit {rows} rows")
-
-
-def _bad_rowids(ids: Any, rows: Any = None) -> tuple[Any, ...]:
-    within = () if rows is None else (rows < 0, ids >= rows)
-    return ids < 0, ids[1:] < ids[:-1], *within
-
-
-def _check_uniform(
-    name: str,
-    splits: np.ndarray,
-    rows: np.ndarray,
-    size: np.ndarray,
-    values: np.ndarray | None = None,
-) -> None:
-    if size < 0:
-        raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
-    if values is not None and int(rows) * int(size) != int(values):
-        raise invalid(name, f"{rows} rows of {size} do not make {values} values")
-
-
-def _bad_uniform(splits: Any, rows: Any, size: Any, values: Any = None) -> tuple[Any, ...]:
-    return size < 0, False if values is None else rows * size != values
-
-
-def _check_end(name: str, part: np.ndarray, splits: np.ndarray, size: np.ndarray) -> None:
-    if splits[-1] != size:
-        raise invalid(name, f"the rows take {splits[-1]} values; got {size}")
-
-
-def _bad_end(part: Any, splits: Any, size: Any) -> tuple[Any, ...]:
-    return (splits[-1:] != size,)
-
-
 def demanding(
-    name: str, check: Any, bad: Any, rows: RowPartition, *others: TensorLike
+    name: str, rule: Requirement, rows: RowPartition, *others: TensorLike
 ) -> RowPartition:
     """A partition that passes a check as `demand` makes it; whatever is read of it has done so."""
-    splits = demand(name, check, bad, rows._splits, *others)
+    splits = demand(name, rule, rows._splits, *others)
     if splits is rows._splits:
         return rows
     lengths, ids = (
-        None if part is None else demand(name, check, bad, part, *others)
+        None if part is None else demand(name, rule, part, *others)
         for part in (rows._lengths, rows._rowids)
     )
     return RowPartition(splits, lengths, ids, rows._uniform)
@@ -375,7 +356,7 @@ def demanding(
 
 def ending_at(rows: RowPartition, size: SymbolicTensor) -> RowPartition:
     """A partition that takes `size` values (a tensor)."""
-    return demanding("RaggedTensor", _check_end, _bad_end, rows, rows._splits, size)
+    return demanding("RaggedTensor", _END, rows, rows._splits, size)
 
 
 def same_rows(a: RowPartition, b: RowPartition) -> bool | None:

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.composite.sparse_elements import from_dense
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
@@ -22,6 +22,16 @@ from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.core.types import Tensor, TensorLike
+
+
+_LEADS = Requirement(
+    (
+        lambda x, other: x.shape != other.shape or x != other,
+        lambda x, other: (
+            f"sizes must agree but for the last; got {x.tolist()} and {other.tolist()}"
+        ),
+    )
+)
 
 
 def _ranks(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +126,7 @@ def _combine(a: TensorLike, b: TensorLike, choose: Any) -> SparseTensor:
     group_b, value_b, other = _rows(b, 2)
     if not lead.shape.is_compatible_with(other.shape):
         raise invalid("sets", "the tensors must have one rank", a, b)
-    lead = demand("sets", _check_leads, _bad_leads, lead, other)
+    lead = demand("sets", _LEADS, lead, other)
     if value_a.dtype is not value_b.dtype:
         raise invalid_dtype("sets", "both must be of one dtype", value_a, value_b)
     if value_a.dtype is not dtypes.string:
@@ -137,16 +147,6 @@ def _combined(
     twice = tf.concat([again[1:], tf.logical_not(tf.equal(group[:1], group[:1]))], 0)
     keep = tf.logical_and(tf.logical_not(again), choose(tf.equal(side, 0), twice))
     return _packed(tf.boolean_mask(group, keep), tf.boolean_mask(value, keep), lead)
-
-
-def _check_leads(name: str, ours: np.ndarray, theirs: np.ndarray) -> None:
-    if ours.tolist() != theirs.tolist():
-        rule = f"sizes must agree but for the last; got {ours.tolist()} and {theirs.tolist()}"
-        raise invalid(name, rule)
-
-
-def _bad_leads(ours: Any, theirs: Any) -> tuple[Any, ...]:
-    return (True,) if ours.shape != theirs.shape else (ours != theirs,)
 
 
 def _packed(group: Tensor, value: Tensor, lead: Tensor) -> SparseTensor:

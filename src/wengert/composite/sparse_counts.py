@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from wengert.composite.sparse_order import tuples
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand, unequal
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.errors import at_site, describe, invalid_dtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, DTypeLike, IndexedSlices, TensorLike
+
+
+_COUNTABLE = Requirement(
+    (lambda x: x < 0, lambda x: f"the numbers must not be negative; got {describe(x)}")
+)
+_SAME_PLACES = Requirement((unequal, "`weights` must have the places of `values`"))
 
 
 def bincount(
@@ -55,7 +59,7 @@ def _counted(
     if numbers.dtype not in (dtypes.int32, dtypes.int64):
         raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
     amounts = tf.ones_like(numbers) if weights is None else _weights(values, weights)
-    numbers = tf.cast(demand("bincount", _check_numbers, _bad_numbers, numbers), dtypes.int64)
+    numbers = tf.cast(demand("bincount", _COUNTABLE, numbers), dtypes.int64)
     size = extent(numbers, minlength, maxlength)
     keep = tf.less(numbers, size)
     places = tf.boolean_mask(tf.add(rows * size, numbers), keep)
@@ -73,15 +77,6 @@ def _counted(
         first = tf.maximum(2 - tf.rank(values), 0)  # a vector is one row, and has no number for it
         indices, shape = indices[:, first:], shape[first:]
     return SparseTensor(indices, sums, shape)
-
-
-def _check_numbers(name: str, numbers: np.ndarray) -> None:
-    if numbers.size and numbers.min() < 0:
-        raise invalid(name, "the numbers must not be negative", numbers)
-
-
-def _bad_numbers(numbers: Any) -> tuple[Any, ...]:
-    return (numbers < 0,)
 
 
 def _extent(
@@ -135,19 +130,9 @@ def _parts(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
     return rows, numbers, lines
 
 
-def _same_places(name: str, weights: np.ndarray, places: np.ndarray, own: np.ndarray) -> None:
-    if not np.array_equal(places, own):
-        raise invalid(name, "`weights` must have the places of `values`")
-
-
-def _other_places(weights: Any, places: Any, own: Any) -> tuple[Any, ...]:
-    return (True,) if places.shape != own.shape else (places != own,)
-
-
 def _weights(values: Any, weights: Any) -> Tensor:
     if isinstance(values, SparseTensor):
-        same = _same_places, _other_places
-        return demand("bincount", *same, weights.values, values.indices, weights.indices)
+        return demand("bincount", _SAME_PLACES, weights.values, values.indices, weights.indices)
     if hasattr(weights, "flat_values"):
         return weights.flat_values
     return tf.reshape(to_tensor(weights), [-1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_order import check_order, union
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import demand
+from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from wengert.core.types import DType, Tensor, TensorLike, Value
+
+
+_NOT_ZERO = Requirement((lambda below: below == 0, "a sparse tensor is not divided by zero"))
 
 
 def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
@@ -97,17 +100,8 @@ def times(x: SparseTensor, other: Value | float | np.ndarray | SparseTensor) -> 
 
 def over(x: SparseTensor, other: TensorLike) -> SparseTensor:
     """The quotient by a dense tensor, which broadcasts to the shape of the sparse one."""
-    below = demand("divide", _check_divisor, _bad_divisor, _at_places("divide", x, other))
+    below = demand("divide", _NOT_ZERO, _at_places("divide", x, other))
     return x.with_values(tf.truediv(x.values, below))
-
-
-def _check_divisor(name: str, below: np.ndarray) -> None:
-    if (below == 0).any():
-        raise invalid(name, "a sparse tensor is not divided by zero")
-
-
-def _bad_divisor(below: Any) -> tuple[Any, ...]:
-    return (below == 0,)
 
 
 def _at_places(name: str, x: SparseTensor, other: TensorLike) -> Tensor:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.composite.values import demand, int64_tensor, known
+from wengert.composite.values import Requirement, demand, int64_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
@@ -18,9 +20,29 @@ from wengert.ops.declare import static, static_int
 from wengert.ops.dims import get_static_value
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, TensorLike
+
+
+_SIZES = Requirement(
+    (
+        lambda sizes, own: _misfit(sizes, own, np if isinstance(sizes, np.ndarray) else jnp),
+        lambda sizes, own: f"{own.prod()} elements do not fit shape {sizes.tolist()}",
+    )
+)
+_PARTS = Requirement(
+    (
+        lambda size, count: count > size,
+        lambda size, count: f"an axis of size {size} does not give {count} parts",
+    )
+)
+_AT_LEAST = Requirement(
+    (
+        lambda wanted, own: own.shape != wanted.shape or own > wanted,
+        lambda wanted, own: (
+            f"`new_shape` {wanted.tolist()} must be at least {own.tolist()} along each axis"
+        ),
+    )
+)
 
 
 def reorder(sp_input: TensorLike, name: str | None = None) -> SparseTensor:
@@ -62,7 +84,7 @@ def reshape(sp_input: TensorLike, shape: ShapeLike, name: str | None = None) -> 
     if sizes is not None and own is not None:
         wanted = to_tensor(_resolved(own.tolist(), sizes.tolist(), x), dtypes.int64)
     else:
-        wanted = demand("reshape", _check_sizes, _bad_sizes, wanted, x.dense_shape)
+        wanted = demand("reshape", _SIZES, wanted, x.dense_shape)
         free = tf.less(wanted, 0)
         rest = tf.reduce_prod(tf.where(free, tf.ones_like(wanted), wanted))
         wanted = tf.where(
@@ -93,16 +115,13 @@ def _resolved(own: list[int], sizes: list[int], *got: Any) -> list[int]:
     return sizes
 
 
-def _check_sizes(name: str, sizes: Any, own: Any) -> None:
-    _resolved(own.tolist(), sizes.tolist())
-
-
-def _bad_sizes(sizes: Any, own: Any) -> tuple[Any, ...]:
+def _misfit(sizes: Any, own: Any, xp: Any) -> Any:
+    """Whether sizes, of which one may be -1, do not make up as many elements as there are."""
     free = sizes == -1
-    rest, total = jnp.where(free, 1, sizes).prod(), own.prod()
-    divides = (rest != 0) & (total % jnp.where(rest == 0, 1, rest) == 0)
-    fits = jnp.where(free.any(), divides, rest == total)
-    return sizes < -1, free.sum() > 1, ~fits
+    rest, total = xp.where(free, 1, sizes).prod(), own.prod()
+    divides = (rest != 0) & (total % xp.where(rest == 0, 1, rest) == 0)
+    fits = xp.where(free.any(), divides, rest == total)
+    return (sizes < -1).any() | (free.sum() > 1) | ~fits
 
 
 def expand_dims(sp_input: TensorLike, axis: Axis = None, name: str | None = None) -> SparseTensor:
@@ -218,7 +237,7 @@ def split(
         raise invalid("split", f"an axis of size {length} does not give {count} parts", x)
     own = [d if n is None else n for n, d in zip(x.shape, tf.unstack(x.dense_shape), strict=True)]
     if length is None:
-        own[along] = demand("split", _check_parts, _bad_parts, own[along], to_tensor(count))
+        own[along] = demand("split", _PARTS, own[along], to_tensor(count))
     parts, begin = [], 0
     for i in range(count):
         extent = (own[along] + (count - 1 - i)) // count
@@ -228,15 +247,6 @@ def split(
         parts[-1].set_shape([d if isinstance(d, int) else None for d in sizes])
         begin = begin + extent
     return parts
-
-
-def _check_parts(name: str, size: Any, count: Any) -> None:
-    if count > size:
-        raise invalid(name, f"an axis of size {size} does not give {count} parts")
-
-
-def _bad_parts(size: Any, count: Any) -> tuple[Any, ...]:
-    return (count > size,)
 
 
 def eye(
@@ -268,17 +278,7 @@ def reset_shape(sp_input: TensorLike, new_shape: TensorLike | None = None) -> Sp
         tight = tf.reduce_max(tf.concat([first, x.indices + 1], 0), axis=0)
         return SparseTensor(x.indices, x.values, tight)
     wanted = tf.cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
-    shape = demand("reset_shape", _check_room, _bad_room, wanted, x.dense_shape)
+    shape = demand("reset_shape", _AT_LEAST, wanted, x.dense_shape)
     made = SparseTensor(x.indices, x.values, shape)
     made.set_shape(get_static_value(wanted, partial=True))
     return made
-
-
-def _check_room(name: str, wanted: np.ndarray, own: np.ndarray) -> None:
-    if own.shape != wanted.shape or (own > wanted).any():
-        rule = f"`new_shape` {wanted.tolist()} must be at least {own.tolist()} along each axis"
-        raise invalid(name, rule)
-
-
-def _bad_room(wanted: Any, own: Any) -> tuple[Any, ...]:
-    return (True,) if own.shape != wanted.shape else (own > wanted,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from wengert.core.apply import apply
 from wengert.core.composite import CompositeTensor
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.errors import (
+    InvalidArgumentError,
+    OpError,
+    at_site,
+    invalid,
+    invalid_dtype,
+)
 from wengert.core.lowering_checks import checking, fail_if
 from wengert.core.op import Joint, Op
 from wengert.core.tensor import Tensor, Value
@@ -32,14 +39,46 @@ def known(x: Any) -> np.ndarray | None:
     return array if isinstance(array, np.ndarray) else None
 
 
-def _look(*xs: np.ndarray, name: str, check: Any, bad: Any) -> np.ndarray:
-    check(name, *xs)
+Broken = Callable[..., Any]
+
+
+class Requirement:
+    """A rule about the numbers of tensors, which may be there only when a function runs.
+
+    Each part is a condition under which the rule is broken, on arrays of NumPy or of JAX, and the
+    rule in words, or a function of the arrays that gives them. Requirements belong to modules, so
+    that graphs that do the same are known to.
+    """
+
+    def __init__(
+        self,
+        *parts: tuple[Broken, str | Callable[..., str]],
+        help: str = "",
+        kind: type[OpError] = InvalidArgumentError,
+    ) -> None:
+        self.parts, self.help, self.kind = parts, help, kind
+
+    def check(self, name: str, *arrays: np.ndarray) -> None:
+        """Raises for the first part that is broken."""
+        for broken, words in self.parts:
+            if np.any(broken(*arrays)):
+                rule = words if isinstance(words, str) else words(*arrays)
+                raise invalid(name, rule, help=self.help, kind=self.kind)
+
+
+def unequal(x: Any, ours: Any, theirs: Any) -> Any:
+    """Whether two arrays differ, for a requirement of `x`."""
+    return ours.shape != theirs.shape or ours != theirs
+
+
+def _look(*xs: np.ndarray, name: str, rule: Requirement) -> np.ndarray:
+    rule.check(name, *xs)
     return xs[0]
 
 
-def _lower_look(*xs: Any, name: str, check: Any, bad: Any) -> Any:
-    for flag in bad(*xs) if checking() else ():
-        fail_if(lambda flag=flag: flag)
+def _lower_look(*xs: Any, name: str, rule: Requirement) -> Any:
+    for broken, _ in rule.parts if checking() else ():
+        fail_if(partial(broken, *xs))
     return xs[0]
 
 
@@ -48,7 +87,7 @@ LOOKED_AT = Op(
     "looked_at",
     "*xs",
     kernel=_look,
-    infer=lambda *xs, name, check, bad: xs[0],
+    infer=lambda *xs, name, rule: xs[0],
     lower=_lower_look,
     grad=Joint(lambda g, needs: (g, *[None] * (len(needs) - 1))),
     match=(),
@@ -56,22 +95,12 @@ LOOKED_AT = Op(
 )
 
 
-def demand(
-    name: str,
-    check: Callable[..., None],
-    bad: Callable[..., Any],
-    x: TensorLike,
-    *others: TensorLike,
-) -> Any:
-    """`x`, if `check(name, x, *others)` raises nothing: now, or when the function runs.
-
-    Compiled code cannot raise: there `bad(x, *others)` gives the conditions under which it fails.
-    Both are functions of modules, so that graphs that do the same are known to.
-    """
-    arrays = [known(v) for v in (x, *others)]
-    if any(a is None for a in arrays):
-        return apply(LOOKED_AT, x, *others, name=name, check=check, bad=bad)
-    check(name, *arrays)
+def demand(name: str, rule: Requirement, x: TensorLike, *others: TensorLike) -> Any:
+    """`x`, if it and `others` keep a rule: checked now, or when the function runs."""
+    arrays = [a for a in map(known, (x, *others)) if a is not None]
+    if len(arrays) <= len(others):
+        return apply(LOOKED_AT, x, *others, name=name, rule=rule)
+    rule.check(name, *arrays)
     return x
 
 
