@@ -16,7 +16,7 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core.apply import wrap
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def sparse_rows(value: SparseTensor) -> list[SparseTensor]:
 def sparse_batch(values: list[SparseTensor]) -> SparseTensor:
     """Sparse tensors as the rows of one, as large as the largest of them."""
     rank = {len(v.dense_shape._array) for v in values}
-    if len(rank) > 1:
-        raise invalid("batch", "the sparse tensors of a batch must have the same rank")
+    require(len(rank) <= 1, "batch", "the sparse tensors of a batch must have the same rank")
     counts = [len(v.values._array) for v in values]
     rows = np.repeat(np.arange(len(values), dtype=np.int64), counts)
     inner = np.concatenate([v.indices._array for v in values])

@@ -12,7 +12,7 @@ from wengert.composite.values import tensor_or_composite, type_spec_from_value
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import Tensor
 from wengert.ops import public as tf
@@ -69,8 +69,9 @@ class Optional:
         if is_symbolic(self._full):
             tf.Assert(self._full, ["get_value: this optional has no value."])
             return self._value
-        if not self._full:
-            raise invalid("get_value", "this optional has no value", help="Ask has_value() first.")
+        require(
+            self._full, "get_value", "this optional has no value", help="Ask has_value() first."
+        )
         return self._value
 
     @property

@@ -11,7 +11,7 @@ from wengert.composite.values import Requirement, index_tensor, length, of_rank,
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
 from wengert.core.dims import Dim
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, require
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
@@ -108,8 +108,12 @@ def _ranked(x: RaggedTensor, asked: list[int | Dim]) -> RaggedTensor:
         type(w) is Dim or w == -1 or d in (None, w)
         for w, d in zip(asked[depth + 1 :], inner, strict=True)
     )
-    if not fits or any(type(w) is int and w < -1 for w in asked):
-        raise invalid("to_tensor", f"`shape` {asked} does not go with {x.shape}", x)
+    require(
+        fits and not any(type(w) is int and w < -1 for w in asked),
+        "to_tensor",
+        f"`shape` {asked} does not go with {x.shape}",
+        x,
+    )
     return x
 
 
@@ -162,8 +166,12 @@ def from_sparse(
 ) -> RaggedTensor:
     """A ragged tensor from a sparse matrix whose values begin each row without gaps."""
     x = as_sparse("from_sparse", st_input)
-    if x.shape.rank != 2:
-        raise at_site(ValueError(f"from_sparse: a sparse matrix is needed; got shape {x.shape}."))
+    require(
+        x.shape.rank == 2,
+        "from_sparse",
+        f"a sparse matrix is needed; got shape {x.shape}",
+        kind=ValueError,
+    )
     kind = dtypes.as_dtype(row_splits_dtype)
     rows = RowPartition.from_value_rowids(
         tf.cast(x.indices[:, 0], kind), tf.cast(x.dense_shape[0], kind), validate=False
@@ -182,12 +190,20 @@ def from_tensor(
 ) -> RaggedTensor:
     """A ragged tensor from a dense one."""
     x, kind = tensor_of(tensor), dtypes.as_dtype(row_splits_dtype)
-    if lengths is not None and padding is not None:
-        raise at_site(ValueError("from_tensor: give `lengths` or `padding`, not both."))
+    require(
+        lengths is None or padding is None,
+        "from_tensor",
+        "give `lengths` or `padding`, not both",
+        kind=ValueError,
+    )
     if isinstance(lengths, list | tuple) and lengths and not isinstance(lengths[0], int | float):
         return _by_nested_lengths(x, lengths, kind)
-    if ragged_rank <= 0 or x.shape.rank is None or x.shape.rank <= ragged_rank:
-        raise invalid("from_tensor", f"`ragged_rank` {ragged_rank} does not go with the rank", x)
+    require(
+        ragged_rank > 0 and x.shape.rank is not None and (x.shape.rank > ragged_rank),
+        "from_tensor",
+        f"`ragged_rank` {ragged_rank} does not go with the rank",
+        x,
+    )
     if ragged_rank > 1:
         return _split_first(x, lengths, padding, ragged_rank, kind)
     if padding is not None:
@@ -223,8 +239,12 @@ def _by_nested_lengths(x: Tensor, lengths: Any, kind: DType) -> RaggedTensor:
 def _lengths_without(x: Any, padding: float | list[int] | str, kind: DType) -> Tensor:
     """How long each row is without the padding at its end."""
     fill = tensor_of(padding, x.dtype)
-    if not x.shape[2:].is_compatible_with(fill.shape):
-        raise invalid("from_tensor", "`padding` must have the shape of a value", fill)
+    require(
+        x.shape[2:].is_compatible_with(fill.shape),
+        "from_tensor",
+        "`padding` must have the shape of a value",
+        fill,
+    )
     differs = tf.not_equal(x, fill)
     if x.shape.rank > 2:
         # A value is padding only if all of it is.
@@ -237,8 +257,13 @@ def _lengths_without(x: Any, padding: float | list[int] | str, kind: DType) -> T
 
 
 def _by_lengths(x: Tensor, lengths: Tensor, kind: DType) -> RaggedTensor:
-    if not x.shape[:1].is_compatible_with(lengths.shape):
-        raise invalid("from_tensor", "there must be one length per row", x, lengths)
+    require(
+        x.shape[:1].is_compatible_with(lengths.shape),
+        "from_tensor",
+        "there must be one length per row",
+        x,
+        lengths,
+    )
     width = tf.cast(tf.shape(x)[1], kind)
     lengths = tf.minimum(tf.maximum(tf.cast(lengths, kind), tf.zeros([], kind)), width)
     inside = tf.less(tf.range(width), tf.expand_dims(lengths, 1))

@@ -9,7 +9,7 @@ from wengert.composite.values import known, length
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import require
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
@@ -143,8 +143,12 @@ class Factories:
         """Several ragged axes by the row numbers of their values, outermost first."""
         _check_list("nested_value_rowids", nested_value_rowids)
         counts = nested_nrows or [None] * len(nested_value_rowids)
-        if len(counts) != len(nested_value_rowids):
-            raise at_site(ValueError("from_nested_value_rowids: one `nested_nrows` per axis."))
+        require(
+            len(counts) == len(nested_value_rowids),
+            "from_nested_value_rowids",
+            "one `nested_nrows` per axis",
+            kind=ValueError,
+        )
         result = flat_values
         for ids, rows in reversed(list(zip(nested_value_rowids, counts, strict=True))):
             result = cls.from_value_rowids(result, ids, rows, validate=validate)
@@ -186,20 +190,19 @@ def values_of(value: Any) -> Any:
 def _values_and_hint(name: str, values: Any) -> tuple[Tensor | RaggedTensor, DType | None]:
     """The values, and the type of row splits that goes with theirs."""
     result = values_of(values)
-    if result.shape.rank == 0:
-        raise invalid(name, "`values` must have rows", result)
+    require(result.shape.rank != 0, name, "`values` must have rows", result)
     return result, result._partition.dtype if isinstance(result, Factories) else None
 
 
 def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedTensor:
     """Values cut into rows, after a look at whether they fit."""
-    if isinstance(values, Factories) and values._partition.dtype is not rows.dtype:
-        raise at_site(
-            ValueError(
-                f"RaggedTensor: row splits must have one type; got {rows.dtype.name} over "
-                f"{values._partition.dtype.name}. Use x.with_row_splits_dtype."
-            )
-        )
+    require(
+        not isinstance(values, Factories) or values._partition.dtype is rows.dtype,
+        "RaggedTensor",
+        f"row splits must have one type; got {rows.dtype.name} over {values._partition.dtype.name}",
+        help="Use x.with_row_splits_dtype.",
+        kind=ValueError,
+    )
     if validate:
         rows = fitted(values, rows)
     return kind(values, rows, internal=True)
@@ -211,8 +214,7 @@ def fitted(values: Any, rows: RowPartition) -> RowPartition:
     if end is None or size is None:
         count = values._partition.nrows() if isinstance(values, Factories) else length(values)
         return ending_at(rows, to_tensor(count, None, dtypes.int64))
-    if end[-1] != size:
-        raise invalid("RaggedTensor", f"the rows take {end[-1]} values", values)
+    require(end[-1] == size, "RaggedTensor", lambda: f"the rows take {end[-1]} values", values)
     return rows
 
 
@@ -225,5 +227,10 @@ def _nested(make: Any, flat_values: Tensor | list[int], parts: Any, validate: bo
 
 
 def _check_list(what: str, value: Tensor | list[Tensor | list[int]] | list[list[int]]) -> None:
-    if not isinstance(value, list | tuple):
-        raise at_site(TypeError(f"RaggedTensor: `{what}` must be a list; got {describe(value)}."))
+    require(
+        isinstance(value, list | tuple),
+        "RaggedTensor",
+        f"`{what}` must be a list",
+        value,
+        kind=TypeError,
+    )

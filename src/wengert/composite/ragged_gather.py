@@ -17,7 +17,7 @@ from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, operand_or_empty
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype
+from wengert.core.errors import InvalidIndexError, invalid, require, require_dtype
 from wengert.ops import embedding, partition
 from wengert.ops import gather as plain
 from wengert.ops import public as tf
@@ -75,8 +75,12 @@ def alike(name: str, values: list[Tensor | RaggedTensor]) -> list[RaggedTensor]:
     depth = max((v.ragged_rank for v in some), default=1)
     kind = some[0]._partition.dtype if some else dtypes.int32
     ranks = {v.shape.rank for v in values} - {None}
-    if len(ranks) > 1 or any(v._partition.dtype is not kind for v in some):
-        raise invalid(name, "the tensors must have one rank and one type of row splits", *values)
+    require(
+        len(ranks) <= 1 and all(v._partition.dtype is kind for v in some),
+        name,
+        "the tensors must have one rank and one type of row splits",
+        *values,
+    )
     made = []
     for value in values:
         if not isinstance(value, RaggedTensor):
@@ -98,8 +102,7 @@ def gather(
 ) -> Tensor | RaggedTensor:
     """Picks slices of `params` along `axis`; either may be ragged."""
     x, i = values_of(params), values_of(indices)
-    if not i.dtype.is_integer:
-        raise invalid_dtype("gather", "`indices` must be whole numbers", i)
+    require_dtype(i.dtype.is_integer, "gather", "`indices` must be whole numbers", i)
     batch = static_int("gather", batch_dims, "batch_dims")
     batch = batch + i.shape.rank if batch < 0 else batch
     place = (
@@ -183,21 +186,31 @@ def _by_batch(x: Tensor | RaggedTensor, i: Any, axis: int, batch: int) -> Tensor
     if batch > 1:
         rows = x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
         ids = i if isinstance(i, RaggedTensor) else RaggedTensor.from_tensor(i)
-        if same_rows(rows._partition, ids._partition) is False:
-            raise invalid("gather", f"the first {batch} axes (`batch_dims`) must agree", x, i)
+        require(
+            same_rows(rows._partition, ids._partition) is not False,
+            "gather",
+            f"the first {batch} axes (`batch_dims`) must agree",
+            x,
+            i,
+        )
         return ids.with_values(_by_batch(rows.values, ids.values, axis - 1, batch - 1))
-    if not x.shape[:1].is_compatible_with(i.shape[:1]):
-        raise invalid("gather", "the first axis (`batch_dims`) must agree", x, i)
+    require(
+        x.shape[:1].is_compatible_with(i.shape[:1]),
+        "gather",
+        "the first axis (`batch_dims`) must agree",
+        x,
+        i,
+    )
     rows = x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x)
-    if axis > 1:
-        raise invalid("gather", "with a ragged tensor `axis` must be `batch_dims`", x, i)
+    require(axis <= 1, "gather", "with a ragged tensor `axis` must be `batch_dims`", x, i)
     starts, lengths, kind = rows.row_starts(), rows.row_lengths(), rows.row_splits.dtype
     if not isinstance(i, RaggedTensor):
         shape = [-1] + [1] * (i.shape.rank - 1)
         i = within("gather", i, tf.reshape(lengths, shape))
         return _rows(rows.values, tf.add(tf.reshape(starts, shape), tf.cast(i, kind)))
-    if i.ragged_rank > 1:
-        raise invalid("gather", "with `batch_dims` the indices have one ragged axis", x, i)
+    require(
+        i.ragged_rank <= 1, "gather", "with `batch_dims` the indices have one ragged axis", x, i
+    )
     ids, flat = tf.cast(i.value_rowids(), kind), tf.cast(i.values, kind)
     tail = [-1] + [1] * (flat.shape.rank - 1)
     flat = within("gather", flat, tf.reshape(tf.gather(lengths, ids), tail))
@@ -213,16 +226,18 @@ def gather_nd(
     bad_indices_policy: str = "",
 ) -> Tensor | RaggedTensor:
     """Picks slices at the index tuples in the last axis of `indices`."""
-    if static_int("gather_nd", batch_dims, "batch_dims"):
-        raise invalid("gather_nd", "`batch_dims` is not taken for ragged tensors")
+    require(
+        not static_int("gather_nd", batch_dims, "batch_dims"),
+        "gather_nd",
+        "`batch_dims` is not taken for ragged tensors",
+    )
     x, i = values_of(params), values_of(indices)
     if isinstance(i, RaggedTensor):
         return i.with_values(gather_nd(x, i.values))
     if not isinstance(x, RaggedTensor):
         return tf.gather_nd(x, i)
     depth = i.shape[-1]
-    if depth is None:
-        raise invalid("gather_nd", "the length of index tuples must be known", i)
+    require(depth is not None, "gather_nd", "the length of index tuples must be known", i)
     flat = tf.cast(tf.reshape(i, [-1, depth]), x.row_splits.dtype)
     place, used = within("gather_nd", flat[:, 0], x.nrows()), 1
     values: Any = x

@@ -14,7 +14,7 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.core.convert import to_tensor
 from wengert.core.dims import Dim
-from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.errors import InvalidIndexError, invalid, require
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, static_int
@@ -27,13 +27,13 @@ def getitem(x: RaggedTensor, key: Any) -> Tensor | RaggedTensor:
     """What `x[key]` gives."""
     keys = list(key) if isinstance(key, tuple) else [key]
     for one in keys:
-        if not _is_key(one):
-            raise at_site(
-                TypeError(
-                    "RaggedTensor: an index is a number, a slice, `...` or None; got "
-                    f"{describe(one)}."
-                )
-            )
+        require(
+            _is_key(one),
+            "RaggedTensor",
+            "an index is a number, a slice, `...` or None",
+            one,
+            kind=TypeError,
+        )
     return _outer(x, _without_ellipsis(keys, x.shape.rank or 0))
 
 
@@ -78,10 +78,13 @@ def _outer(x: Tensor | RaggedTensor, keys: list[Any]) -> Tensor | RaggedTensor:
 def _place(x: RaggedTensor, number: int) -> Tensor | int:
     """A row counted from the front."""
     count = x._partition.static_nrows
-    if count is not None and not -count <= number < count:
-        raise invalid(
-            "index", f"there is no row {number} in {count} rows", x, kind=InvalidIndexError
-        )
+    require(
+        count is None or -count <= number < count,
+        "index",
+        f"there is no row {number} in {count} rows",
+        x,
+        kind=InvalidIndexError,
+    )
     return number if number >= 0 else number + x.nrows()
 
 
@@ -119,11 +122,12 @@ def _outer_of_each(x: RaggedTensor, number: int, rest: list[Any]) -> Tensor | Ra
     """The element of that number of each row, where rows have one length."""
     size = x._partition.static_uniform_row_length
     if size is None:
-        raise at_site(
-            ValueError(
-                "RaggedTensor: rows of different lengths are not indexed by a number; got "
-                f"{describe(x)}. Use a slice, or tf.gather with `batch_dims=1`."
-            )
+        raise invalid(
+            "RaggedTensor",
+            "rows of different lengths are not indexed by a number",
+            x,
+            help="Use a slice, or tf.gather with `batch_dims=1`.",
+            kind=ValueError,
         )
     place = number + size if number < 0 else number
     starts = x.row_starts()
@@ -137,8 +141,7 @@ def _static_slice(key: slice) -> slice:
         for p in (key.start, key.stop, key.step)
     )
     result = slice(*parts)
-    if result.step == 0:
-        raise at_site(ValueError("slice: the step must not be 0."))
+    require(result.step != 0, "slice", "the step must not be 0", kind=ValueError)
     return result
 
 

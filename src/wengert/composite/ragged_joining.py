@@ -18,7 +18,7 @@ from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import invalid, require
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import joining, reordering, repeating
 from wengert.ops import public as tf
@@ -51,8 +51,7 @@ def _listed(name: str, values: Any) -> list[Any]:
     single = isinstance(values, RaggedTensor | Value | np.ndarray | str | bytes)
     if single or not hasattr(values, "__iter__"):
         return [values]
-    if not values:
-        raise at_site(ValueError(f"{name}: at least one tensor is needed."))
+    require(values, name, "at least one tensor is needed", kind=ValueError)
     return list(values)
 
 
@@ -76,8 +75,13 @@ def _side_by_side(xs: list[RaggedTensor]) -> RaggedTensor:
     """Row i of the result is row i of each tensor in turn."""
     first = xs[0]
     for other in xs[1:]:
-        if not first.shape[:1].is_compatible_with(other.shape[:1]):
-            raise invalid("concat", "there must be as many rows in each tensor", first, other)
+        require(
+            first.shape[:1].is_compatible_with(other.shape[:1]),
+            "concat",
+            "there must be as many rows in each tensor",
+            first,
+            other,
+        )
     stacked = _join(list(xs), 0)
     known_counts = [n for n in (x._partition.static_nrows for x in xs) if n is not None]
     counts = [x.nrows() for x in xs]
@@ -120,8 +124,12 @@ def _stack_dense(xs: list[Any], place: int) -> RaggedTensor | Tensor:
 def tile(input: Any, multiples: TensorLike, name: str | None = None) -> Any:
     """Lays copies of a ragged tensor side by side, `multiples[i]` along axis i."""
     counts = static_tuple("tile", multiples, "multiples")
-    if input.shape.rank not in (None, len(counts)) or min(counts) < 0:
-        raise invalid("tile", f"`multiples` {list(counts)} must be one number per axis", input)
+    require(
+        input.shape.rank in (None, len(counts)) and min(counts) >= 0,
+        "tile",
+        lambda: f"`multiples` {list(counts)} must be one number per axis",
+        input,
+    )
     result = input
     for axis in reversed(range(len(counts))):
         if counts[axis] == 0:
@@ -181,6 +189,10 @@ def _sizes(wanted: int | tuple[int, ...], size: int, value: TensorLike) -> list[
         sizes = [size // wanted] * wanted if even else [-1]
     else:
         sizes = list(wanted)
-    if min(sizes, default=0) < 0 or sum(sizes) != size:
-        raise invalid("split", f"{size} rows do not split into {wanted}", value)
+    require(
+        min(sizes, default=0) >= 0 and sum(sizes) == size,
+        "split",
+        f"{size} rows do not split into {wanted}",
+        value,
+    )
     return sizes

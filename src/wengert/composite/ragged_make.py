@@ -15,7 +15,7 @@ from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.values import Requirement, demand, length, unequal
 from wengert.core import dtypes, nest
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, require
 from wengert.core.shapes import as_shape
 from wengert.ops import indexing
 from wengert.ops import public as tf
@@ -67,10 +67,13 @@ def constant(
         raise nest.too_deep("ragged.constant", error, pylist) from None
     inner = None if inner_shape is None else as_shape(_checked_shape(inner_shape))
     if not isinstance(pylist, list):
-        if ragged_rank or inner:
-            raise at_site(
-                ValueError(f"ragged.constant: one value has no rows; got {describe(pylist)}.")
-            )
+        require(
+            not ragged_rank and not inner,
+            "ragged.constant",
+            "one value has no rows",
+            pylist,
+            kind=ValueError,
+        )
         return to_tensor(pylist, dtype)
     scalars, deepest = _depth(pylist)
     depth = _ragged_depth(scalars, deepest, ragged_rank, inner)
@@ -79,16 +82,24 @@ def constant(
         lengths.append([len(row) for row in values])
         values = [item for row in values for item in row]
     flat: Any = to_tensor(values, dtype) if values else _nothing(inner, dtype)
-    if inner is not None and flat.shape[1:] != inner:
-        raise at_site(ValueError(f"ragged.constant: rows do not have the inner shape {inner}."))
+    require(
+        inner is None or flat.shape[1:] == inner,
+        "ragged.constant",
+        f"rows do not have the inner shape {inner}",
+        kind=ValueError,
+    )
     for sizes in reversed(lengths):
         flat = ragged(flat, RowPartition.from_row_lengths(to_tensor(sizes, kind)))
     return flat
 
 
 def _checked_shape(shape: TensorLike) -> Any:
-    if isinstance(shape, int):
-        raise at_site(TypeError("ragged.constant: `inner_shape` must be a tuple of sizes."))
+    require(
+        not isinstance(shape, int),
+        "ragged.constant",
+        "`inner_shape` must be a tuple of sizes",
+        kind=TypeError,
+    )
     return shape
 
 
@@ -108,15 +119,19 @@ def _depth(value: Any) -> tuple[int | None, int]:
         result, inner = _depth(item)
         deepest = max(deepest, inner + 1)
         if result is not None:
-            if scalars is not None and scalars != result + 1:
-                raise at_site(
-                    ValueError("ragged.constant: all values must lie at the same depth of lists.")
-                )
+            require(
+                scalars is None or scalars == result + 1,
+                "ragged.constant",
+                "all values must lie at the same depth of lists",
+                kind=ValueError,
+            )
             scalars = result + 1
-    if scalars is not None and deepest > scalars:
-        raise at_site(
-            ValueError("ragged.constant: all values must lie at the same depth of lists.")
-        )
+    require(
+        scalars is None or deepest <= scalars,
+        "ragged.constant",
+        "all values must lie at the same depth of lists",
+        kind=ValueError,
+    )
     return scalars, deepest
 
 
@@ -132,12 +147,12 @@ def _ragged_depth(scalars: int | None, deepest: int, ragged_rank: int | None, in
                 f"and an inner shape of rank {inside}."
             )
         )
-    if scalars is not None and ragged_rank >= scalars:
-        raise at_site(
-            ValueError(
-                f"ragged.constant: lists of depth {scalars} do not have {ragged_rank} ragged axes."
-            )
-        )
+    require(
+        scalars is None or ragged_rank < scalars,
+        "ragged.constant",
+        f"lists of depth {scalars} do not have {ragged_rank} ragged axes",
+        kind=ValueError,
+    )
     return ragged_rank
 
 
@@ -162,8 +177,9 @@ def range(
         starts, limits = 0, starts
     bounds = [_vector(b) for b in _one_type(starts, limits, deltas, dtype)]
     sizes = {b.shape[0] for b in bounds if b.shape.rank} - {None}
-    if max(b.shape.rank for b in bounds) > 1 or len(sizes) > 1:
-        raise invalid("ragged.range", _BOUNDS, *bounds)
+    require(
+        max(b.shape.rank for b in bounds) <= 1 and len(sizes) <= 1, "ragged.range", _BOUNDS, *bounds
+    )
     bounds[2] = demand("ragged.range", _STEPS, bounds[2])
     rows_of = next((b._array.shape[0] for b in bounds if b.shape.rank), 1)
     count = [sizes.pop() if sizes else rows_of]
@@ -201,12 +217,11 @@ def boolean_mask(
 ) -> Tensor | RaggedTensor:
     """The elements where a mask is true, row by row, so that rows may get different lengths."""
     x, m = values_of(data), values_of(mask)
-    if m.dtype is not dtypes.bool_:
-        raise invalid("ragged.boolean_mask", "the mask must be boolean", m)
-    if m.shape.rank is None:
-        raise invalid("ragged.boolean_mask", "the rank of the mask must be known", m)
-    if m.shape.rank == 0:
-        raise invalid("ragged.boolean_mask", "the mask must not be a scalar", m)
+    require(m.dtype is dtypes.bool_, "ragged.boolean_mask", "the mask must be boolean", m)
+    require(
+        m.shape.rank is not None, "ragged.boolean_mask", "the rank of the mask must be known", m
+    )
+    require(m.shape.rank != 0, "ragged.boolean_mask", "the mask must not be a scalar", m)
     if isinstance(m, RaggedTensor) or m.shape.rank > 1:
         return _masked_rows(_cut(x), _cut(m))
     if not isinstance(x, RaggedTensor):
@@ -219,8 +234,13 @@ def _cut(x: Tensor | RaggedTensor | IndexedSlices) -> RaggedTensor:
 
 
 def _masked_rows(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
-    if same_rows(x._partition, mask._partition) is False:
-        raise invalid("ragged.boolean_mask", "data and mask must have the same rows", x, mask)
+    require(
+        same_rows(x._partition, mask._partition) is not False,
+        "ragged.boolean_mask",
+        "data and mask must have the same rows",
+        x,
+        mask,
+    )
     inner = boolean_mask(x.values, mask.values)
     if isinstance(mask.values, RaggedTensor) or mask.values.shape.rank > 1:
         return x.with_values(inner)

@@ -18,7 +18,7 @@ from wengert.core import nest
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import describe, invalid, require
 from wengert.core.op import Op
 from wengert.ops import cast, dropout, losses
 from wengert.ops import public as tf
@@ -35,24 +35,28 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor
     >>> tf.ragged.map_flat_values(lambda v: v * 10, x).to_list()
     [[10, 20], [30]]
     """
-    if not callable(op):
-        raise at_site(TypeError(f"map_flat_values: `op` must be callable; got {describe(op)}."))
+    require(callable(op), "map_flat_values", "`op` must be callable", op, kind=TypeError)
     results = [x for x in nest.flatten((args, kwargs)) if isinstance(x, RaggedTensor)]
     if not results:
         return op(*args, **kwargs)
     for other in results[1:]:
-        if not _cut_alike(results[0], other):
-            raise invalid("map_flat_values", "the ragged tensors must have the same rows")
+        require(
+            _cut_alike(results[0], other),
+            "map_flat_values",
+            "the ragged tensors must have the same rows",
+        )
     flat_args, flat_kwargs = nest.map_structure(_flat, (args, kwargs))
     result = op(*flat_args, **flat_kwargs)
     own, made = results[0].flat_values.shape, getattr(result, "shape", None)
-    if made is None or made.rank == 0 or not made[:1].is_compatible_with(own[:1]):
-        raise at_site(
-            ValueError(
-                "map_flat_values: the function must keep the number of values; it made "
-                f"{describe(result)} of {describe(results[0].flat_values)}."
-            )
-        )
+    require(
+        made is not None and made.rank != 0 and made[:1].is_compatible_with(own[:1]),
+        "map_flat_values",
+        lambda: (
+            f"the function must keep the number of values; it made {describe(result)} of "
+            f"{describe(results[0].flat_values)}"
+        ),
+        kind=ValueError,
+    )
     return results[0].with_flat_values(result)
 
 

@@ -15,7 +15,7 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, unequal
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.ops import matmul as plain
 from wengert.ops import public as tf
 
@@ -57,11 +57,17 @@ def matmul(
 ) -> Tensor | RaggedTensor:
     """The product of matrices or stacks of them, each of its own size where they are ragged."""
     x, y = values_of(a), values_of(b)
-    if x.dtype is not y.dtype:
-        raise invalid_dtype("matmul", "both must have one dtype", x, y, help="Use tf.cast.")
+    require_dtype(
+        x.dtype is y.dtype, "matmul", "both must have one dtype", x, y, help="Use tf.cast."
+    )
     ranks = {v.shape.rank for v in (x, y)} - {None}
-    if len(ranks) != 1 or min(ranks) < 2:
-        raise invalid("matmul", "both must have the same rank, of 2 or more", x, y)
+    require(
+        len(ranks) == 1 and min(ranks) >= 2,
+        "matmul",
+        "both must have the same rank, of 2 or more",
+        x,
+        y,
+    )
     how = _How(bool(transpose_a), bool(transpose_b), bool(adjoint_a), bool(adjoint_b), output_type)
     return _product(x, y, how, ranks.pop())
 
@@ -136,8 +142,13 @@ def _stack(x: Tensor | RaggedTensor, kind: DType) -> _Stack:
 
 def _stacks(x: Tensor | RaggedTensor, y: Any, how: _How) -> RaggedTensor:
     """The products of the matrices of two stacks, cut to their sizes."""
-    if not x.shape[:1].is_compatible_with(y.shape[:1]):
-        raise invalid("matmul", "there must be as many matrices on either side", x, y)
+    require(
+        x.shape[:1].is_compatible_with(y.shape[:1]),
+        "matmul",
+        "there must be as many matrices on either side",
+        x,
+        y,
+    )
     kind = (x if isinstance(x, RaggedTensor) else y)._partition.dtype
     left = _stack(x, kind).turned(how.transpose_a or how.adjoint_a)
     flip = how.transpose_b or how.adjoint_b

@@ -14,7 +14,7 @@ from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.errors import invalid
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import Rule
 from wengert.ops import public as tf
 from wengert.ops import reduce, scan, segment, statistics
@@ -109,8 +109,7 @@ def over_axes(
         wanted = static(name, axis)
         given = [wanted] if isinstance(wanted, int) else list(wanted)
         axes = sorted({check_axis(name, a, rank) for a in given})
-        if len(axes) < len(given):
-            raise invalid(name, f"`axis` {given} names an axis twice", x)
+        require(len(axes) >= len(given), name, f"`axis` {given} names an axis twice", x)
         result = x
         # From the inside out, so that the numbers of the axes still to come stay right.
         for place in reversed(axes):
@@ -211,8 +210,7 @@ def cumsum(
         return map_flat_values(lambda v: tf.cumsum(v, inner, exclusive, reverse), x)
     if place == 0 and x.ragged_rank == 1:
         return _cumsum_down(x, exclusive, reverse)
-    if place < x.ragged_rank:
-        raise invalid("cumsum", f"axis {place} must be the innermost ragged one", x)
+    require(place >= x.ragged_rank, "cumsum", f"axis {place} must be the innermost ragged one", x)
     flat, rows = x.flat_values, x._partitions[-1]
     running = tf.cumsum(flat, 0, exclusive=True)
     # What had been summed where a row begins is taken off all of it.
@@ -248,8 +246,9 @@ def softmax(logits: Any, axis: Axis = None, name: str | None = None) -> RaggedTe
     place = check_axis(
         "softmax", -1 if axis is None else static_int("softmax", axis), logits.shape.rank
     )
-    if place != logits.shape.rank - 1:
-        raise invalid("softmax", "only the last axis of a ragged tensor", logits)
+    require(
+        place == logits.shape.rank - 1, "softmax", "only the last axis of a ragged tensor", logits
+    )
     if place > logits.ragged_rank:
         return map_flat_values(tf.softmax, logits)
     flat, rows = logits.flat_values, logits._partitions[-1]

@@ -10,7 +10,7 @@ from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import require
 from wengert.ops import dims, indexing, shaping
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
@@ -69,10 +69,12 @@ class DynamicRaggedShape:
     def __getitem__(self, index: int) -> Tensor | IndexedSlices | None:
         """The size of a uniform axis, as a scalar tensor."""
         place = index + (self.rank or 0) if index < 0 else index
-        if not self.is_uniform(place):
-            raise at_site(
-                ValueError(f"shape: axis {place} has rows of different lengths, so no one size.")
-            )
+        require(
+            self.is_uniform(place),
+            "shape",
+            f"axis {place} has rows of different lengths, so no one size",
+            kind=ValueError,
+        )
         if self._rows and place == 0:
             return tf.cast(self._rows[0].nrows(), self.dtype)
         if self._rows and place <= len(self._rows):
@@ -132,8 +134,9 @@ def _expanded(x: Any, place: int) -> Tensor | RaggedTensor:
 @for_ragged(dims.squeeze)
 def squeeze(input: Any, axis: Axis = None, name: str | None = None) -> TensorLike:
     """Drops the given axes, which must have size 1."""
-    if axis is None:
-        raise at_site(ValueError("squeeze: `axis` must be given for a ragged tensor."))
+    require(
+        axis is not None, "squeeze", "`axis` must be given for a ragged tensor", kind=ValueError
+    )
     wanted = static("squeeze", axis)
     rank = input.shape.rank
     axes = {
@@ -155,8 +158,7 @@ def _squeezed(x: TensorLike, place: int) -> Tensor | RaggedTensor:
     sizes = x.nrows() if place == 0 else x.row_lengths()
     lengths = known(sizes)
     if lengths is not None:
-        if (lengths != 1).any():
-            raise invalid("squeeze", f"axis {place} does not have size 1", x)
+        require((lengths == 1).all(), "squeeze", f"axis {place} does not have size 1", x)
         return x.values
     flat = demand("squeeze", _SINGLE, x.flat_values, sizes)
     return x.values.with_flat_values(flat) if isinstance(x.values, RaggedTensor) else flat
@@ -167,8 +169,7 @@ def merge_dims(x: RaggedTensor, outer_axis: int, inner_axis: int) -> Tensor | Ra
     rank = x.shape.rank
     outer = check_axis("merge_dims", static_int("merge_dims", outer_axis), rank)
     inner = check_axis("merge_dims", static_int("merge_dims", inner_axis), rank)
-    if outer > inner:
-        raise at_site(ValueError(f"merge_dims: axis {outer} lies inside axis {inner}."))
+    require(outer <= inner, "merge_dims", f"axis {outer} lies inside axis {inner}", kind=ValueError)
     return x if outer == inner else _merged(x, outer, inner)
 
 
@@ -239,10 +240,12 @@ def one_hot(
     """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere."""
     place = None if axis is None else static_int("one_hot", axis)
     if place is not None and place >= 0:
-        if place <= indices.ragged_rank:
-            raise at_site(
-                ValueError(f"one_hot: `axis` {place} must lie inside the rows of a ragged tensor.")
-            )
+        require(
+            place > indices.ragged_rank,
+            "one_hot",
+            f"`axis` {place} must lie inside the rows of a ragged tensor",
+            kind=ValueError,
+        )
         place -= indices.ragged_rank
     flat = tf.one_hot(indices.flat_values, depth, on_value, off_value, place, dtype)
     return indices.with_flat_values(flat)

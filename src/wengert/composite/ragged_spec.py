@@ -9,7 +9,7 @@ from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor_spec import TensorSpec
 
@@ -37,13 +37,12 @@ class RaggedTensorSpec(CompositeSpec):
                     ValueError("RaggedTensorSpec: give `ragged_rank` or a shape of known rank.")
                 )
             ragged_rank = size.rank - 1
-        if size.rank is not None and ragged_rank >= max(size.rank, 1):
-            raise at_site(
-                ValueError(
-                    f"RaggedTensorSpec: `ragged_rank` {ragged_rank} must be less than the rank "
-                    f"{size.rank}."
-                )
-            )
+        require(
+            size.rank is None or ragged_rank < max(size.rank, 1),
+            "RaggedTensorSpec",
+            f"`ragged_rank` {ragged_rank} must be less than the rank {size.rank}",
+            kind=ValueError,
+        )
         kind = dtypes.as_dtype(dtype) if flat_values_spec is None else flat_values_spec.dtype
         self._facts = (size, kind, ragged_rank, dtypes.as_dtype(row_splits_dtype))
         self._flat_values_spec = flat_values_spec

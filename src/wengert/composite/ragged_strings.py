@@ -19,7 +19,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import is_open
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops import strings
@@ -92,8 +92,7 @@ def _single_bytes(text: bytes) -> list[bytes]:
 def parts_of(name: str, value: Any, cut: Cut, *options: Any) -> Tensor | RaggedTensor:
     """What `cut` makes of each string, with one axis more."""
     x = value if isinstance(value, RaggedTensor) else to_tensor(value, None, dtypes.string)
-    if x.dtype is not dtypes.string:
-        raise invalid_dtype(name, "strings are needed", x)
+    require_dtype(x.dtype is dtypes.string, name, "strings are needed", x)
     if isinstance(x, RaggedTensor):
         return x.with_flat_values(parts_of(name, x.flat_values, cut, *options))
     x = of_rank(x, 1)  # strings of unknown rank are taken for a vector
@@ -200,11 +199,15 @@ def ngrams(
     [b'a b', b'b c']
     """
     widths = static_tuple("ngrams", ngram_width, "ngram_width")
-    if not widths or min(widths) < 1:
-        raise invalid("ngrams", f"`ngram_width` must be 1 or more; got {ngram_width}")
+    require(
+        widths and min(widths) >= 1, "ngrams", f"`ngram_width` must be 1 or more; got {ngram_width}"
+    )
     most = static_int_or("ngrams", padding_width, "padding_width", -1)
-    if padding_width is not None and most < 1:
-        raise invalid("ngrams", f"`padding_width` must be 1 or more; got {most}")
+    require(
+        padding_width is None or most >= 1,
+        "ngrams",
+        f"`padding_width` must be 1 or more; got {most}",
+    )
     attrs: dict[str, Any] = {
         "widths": widths, "mark": _bytes("ngrams", separator, "separator"),
         "pads": None if pad_values is None else _pads(pad_values), "most": most,
@@ -213,8 +216,7 @@ def ngrams(
     if isinstance(data, RaggedTensor):
         return _along(data, attrs)
     x = operand(data, dtypes.string)
-    if not x.shape.rank:
-        raise invalid("ngrams", "the words must be a vector at least", x)
+    require(x.shape.rank, "ngrams", "the words must be a vector at least", x)
     if x.shape.rank == 1:
         splits = to_tensor([0, x._array.shape[0]], dtypes.int64)
         return apply(NGRAMS, x, splits, **attrs)[0]
@@ -228,8 +230,7 @@ def _bytes(name: str, value: Any, what: str, default: str | None = None) -> byte
 def _pads(given: TensorLike) -> tuple[bytes, ...]:
     """What stands before and after a row."""
     pair = given if isinstance(given, list | tuple) else (given, given)
-    if len(pair) != 2:
-        raise invalid("ngrams", "`pad_values` is one string or two", given)
+    require(len(pair) == 2, "ngrams", "`pad_values` is one string or two", given)
     return tuple(_bytes("ngrams", p, "pad_values") for p in pair)
 
 
@@ -247,8 +248,7 @@ def _join_kernel(x: np.ndarray, ids: np.ndarray, count: int, mark: bytes) -> np.
     rest = x.shape[ids.ndim :]
     rows: list[list[Any]] = [[] for _ in range(count)]
     for row, i in zip(x.reshape(ids.size, *rest), ids.reshape(-1).tolist(), strict=True):
-        if i >= count:
-            raise invalid("unsorted_segment_join", f"segment {i} is outside [0, {count})")
+        require(i < count, "unsorted_segment_join", f"segment {i} is outside [0, {count})")
         if i >= 0:
             rows[i].append(row)
     out = np.empty((count, *rest), object)
@@ -279,7 +279,6 @@ def unsorted_segment_join(
     x, ids = operand(inputs, dtypes.string), operand(segment_ids)
     name = "unsorted_segment_join"
     count = static_int(name, num_segments, "num_segments")
-    if not is_open(count) and count < 0:
-        raise invalid(name, f"`num_segments` must not be negative; got {count}")
+    require(is_open(count) or count >= 0, name, f"`num_segments` must not be negative; got {count}")
     mark = _bytes(name, separator, "separator", "")
     return apply(SEGMENT_JOIN, x, ids, count=count, mark=mark)

@@ -19,7 +19,7 @@ from wengert.composite.values import known
 from wengert.core import shapes
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, invalid, valueless
+from wengert.core.errors import at_site, invalid, require, valueless
 from wengert.core.shapes import TensorShape
 from wengert.ops import public as tf
 from wengert.ops.text import rows_text
@@ -41,13 +41,12 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     def __init__(
         self, values: Tensor | RaggedTensor, row_partition: RowPartition, internal: bool = False
     ) -> None:
-        if not internal:
-            raise at_site(
-                ValueError(
-                    "RaggedTensor: make one with tf.ragged.constant or a method such as "
-                    "RaggedTensor.from_row_lengths."
-                )
-            )
+        require(
+            internal,
+            "RaggedTensor",
+            "make one with tf.ragged.constant or a method such as RaggedTensor.from_row_lengths",
+            kind=ValueError,
+        )
         self._values = values
         self._partition = row_partition
 
@@ -157,10 +156,13 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     def with_values(self, new_values: Any) -> RaggedTensor:
         """The same rows with other values."""
         values = values_of(new_values)
-        if not shapes.compatible(self._values.shape[:1]._dims, values.shape[:1]._dims):
-            raise invalid(
-                "with_values", "there must be as many values as before", self._values, values
-            )
+        require(
+            shapes.compatible(self._values.shape[:1]._dims, values.shape[:1]._dims),
+            "with_values",
+            "there must be as many values as before",
+            self._values,
+            values,
+        )
         rows = self._partition
         if _may_differ(self._values, values):
             rows = fitted(values, rows)

@@ -15,7 +15,7 @@ from wengert.composite.values import Requirement, demand, index_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
@@ -101,8 +101,7 @@ class RowPartition:
     ) -> RowPartition:
         """Rows between one split and the next; the first split is 0."""
         splits = _vector("from_row_splits", "row_splits", row_splits, dtype, dtype_hint)
-        if splits.shape[0] == 0:
-            raise invalid("from_row_splits", "`row_splits` must not be empty")
+        require(splits.shape[0] != 0, "from_row_splits", "`row_splits` must not be empty")
         if validate:
             splits = demand("from_row_splits", _SPLITS, splits)
         return cls(splits)
@@ -184,14 +183,12 @@ class RowPartition:
     ) -> RowPartition:
         """Rows of one length; give how many values or how many rows there are."""
         name = "from_uniform_row_length"
-        if nvals is None and nrows is None:
-            raise invalid(name, "`nvals` or `nrows` must be given")
+        require(nvals is not None or nrows is not None, name, "`nvals` or `nrows` must be given")
         kind = dtypes.as_dtype(dtype or dtype_hint or _own_type(uniform_row_length, nvals, nrows))
         if isinstance(uniform_row_length, Value) and known(uniform_row_length) is None:
             return cls(_equal_splits(tf.cast(uniform_row_length, kind), nvals, nrows, validate))
         size = static_int(name, uniform_row_length, "uniform_row_length")
-        if size < 0:
-            raise invalid(name, f"`uniform_row_length` must not be negative; got {size}")
+        require(size >= 0, name, f"`uniform_row_length` must not be negative; got {size}")
         values = None if nvals is None else to_tensor(nvals, None, dtypes.int64)
         rows = _number_of_rows(size, values, nrows)
         splits = tf.range(tf.cast(rows + 1, kind)) * size
@@ -265,8 +262,11 @@ class RowPartition:
     def with_dtype(self, dtype: DTypeLike) -> RowPartition:
         """The same rows with row splits of int32 or int64."""
         kind = dtypes.as_dtype(dtype)
-        if kind not in (dtypes.int32, dtypes.int64):
-            raise invalid("with_dtype", f"row splits are int32 or int64; got {kind.name}")
+        require(
+            kind in (dtypes.int32, dtypes.int64),
+            "with_dtype",
+            f"row splits are int32 or int64; got {kind.name}",
+        )
         if kind is self.dtype:
             return self
         lengths, ids = (
@@ -290,8 +290,7 @@ def _vector(
 ) -> Tensor:
     """Row positions as a vector of int32 or int64."""
     tensor = index_tensor(name, value, dtype, hint)
-    if tensor.shape.rank not in (None, 1):
-        raise invalid(name, f"`{what}` must be a vector", tensor)
+    require(tensor.shape.rank in (None, 1), name, f"`{what}` must be a vector", tensor)
     return tensor
 
 

@@ -16,7 +16,7 @@ from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.ops import public as tf
 
@@ -88,10 +88,13 @@ def _rows(x: TensorLike, least: int) -> tuple[Tensor, Tensor, Tensor]:
         dense = to_tensor(x)
         places = from_dense(tf.ones_like(dense, dtypes.bool_))
         x = SparseTensor(places.indices, tf.reshape(dense, [-1]), places.dense_shape)
-    if x.shape.rank is not None and x.shape.rank < least:
-        raise invalid("sets", f"tensors of rank {least} or more are needed", x)
-    if x.dtype.kind not in "ius":
-        raise invalid_dtype("sets", "whole numbers or strings are needed", x)
+    require(
+        x.shape.rank is None or x.shape.rank >= least,
+        "sets",
+        f"tensors of rank {least} or more are needed",
+        x,
+    )
+    require_dtype(x.dtype.kind in "ius", "sets", "whole numbers or strings are needed", x)
     lead = x.dense_shape[:-1]
     return numbered("sets", SparseTensor(x.indices[:, :-1], x.values, lead)), x.values, lead
 
@@ -124,11 +127,13 @@ def _distinct(group: Tensor, value: Tensor, side: Tensor) -> tuple[Tensor, Tenso
 def _combine(a: TensorLike, b: TensorLike, choose: Any) -> SparseTensor:
     group_a, value_a, lead = _rows(a, 2)
     group_b, value_b, other = _rows(b, 2)
-    if not lead.shape.is_compatible_with(other.shape):
-        raise invalid("sets", "the tensors must have one rank", a, b)
+    require(
+        lead.shape.is_compatible_with(other.shape), "sets", "the tensors must have one rank", a, b
+    )
     lead = demand("sets", _LEADS, lead, other)
-    if value_a.dtype is not value_b.dtype:
-        raise invalid_dtype("sets", "both must be of one dtype", value_a, value_b)
+    require_dtype(
+        value_a.dtype is value_b.dtype, "sets", "both must be of one dtype", value_a, value_b
+    )
     if value_a.dtype is not dtypes.string:
         return _combined(group_a, value_a, group_b, value_b, lead, choose)
     ranks, words = apply(RANKS, tf.concat([value_a, value_b], 0))

@@ -10,7 +10,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.composite.values import Requirement, demand, unequal
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.errors import describe, require, require_dtype
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
@@ -51,13 +51,22 @@ def _counted(
     binary_output: bool,
     extent: Callable[[Any, Any, Any], Any],
 ) -> SparseTensor:
-    if axis not in (None, 0, -1):
-        raise at_site(ValueError(f"bincount: `axis` must be 0 or -1; got {axis}."))
-    if weights is not None and binary_output:
-        raise at_site(ValueError("bincount: `weights` and `binary_output` exclude each other."))
+    require(
+        axis in (None, 0, -1), "bincount", f"`axis` must be 0 or -1; got {axis}", kind=ValueError
+    )
+    require(
+        weights is None or not binary_output,
+        "bincount",
+        "`weights` and `binary_output` exclude each other",
+        kind=ValueError,
+    )
     rows, numbers, lines = _parts(values, by_row=axis == -1)
-    if numbers.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype("bincount", "`values` must be int32 or int64", numbers)
+    require_dtype(
+        numbers.dtype in (dtypes.int32, dtypes.int64),
+        "bincount",
+        "`values` must be int32 or int64",
+        numbers,
+    )
     amounts = tf.ones_like(numbers) if weights is None else _weights(values, weights)
     numbers = tf.cast(demand("bincount", _COUNTABLE, numbers), dtypes.int64)
     size = extent(numbers, minlength, maxlength)

@@ -17,7 +17,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.ops.hashing import fingerprint
 from wengert.ops.strings import static_int_or, static_str
@@ -113,17 +113,25 @@ CROSS = Op(
 
 
 def _crossed(name: str, inputs: Any, **attrs: Any) -> SparseTensor:
-    if not isinstance(inputs, list | tuple) or not inputs:
-        raise invalid(name, "give a list of features")
+    require(isinstance(inputs, list | tuple) and inputs, name, "give a list of features")
     parts: list[Any] = []
     sparse = []
     for one in inputs:
         is_sparse = isinstance(one, SparseTensor)
         x = one.values if is_sparse else operand(one)
-        if x.dtype is not dtypes.string and not x.dtype.is_integer:
-            raise invalid_dtype(name, "features are strings or whole numbers", x)
-        if (one if is_sparse else x).shape.rank not in (2, None):
-            raise invalid(name, "a feature has rows of values", x, help="Use tf.expand_dims.")
+        require_dtype(
+            x.dtype is dtypes.string or x.dtype.is_integer,
+            name,
+            "features are strings or whole numbers",
+            x,
+        )
+        require(
+            (one if is_sparse else x).shape.rank in (2, None),
+            name,
+            "a feature has rows of values",
+            x,
+            help="Use tf.expand_dims.",
+        )
         parts += [one.indices, one.values, one.dense_shape] if is_sparse else [x]
         sparse.append(is_sparse)
     return SparseTensor(*apply(CROSS, *parts, name=name, sparse=tuple(sparse), **attrs))
@@ -155,8 +163,7 @@ def crossed_hashed(
     """`cross_hashed` under the name that a program called."""
     key = static_int_or(name, hash_key, "hash_key", _KEY)
     buckets = static_int_or(name, num_buckets, "num_buckets", 0)
-    if buckets < 0:
-        raise invalid(name, f"`num_buckets` must not be negative; got {buckets}")
+    require(buckets >= 0, name, f"`num_buckets` must not be negative; got {buckets}")
     return _crossed(name, inputs, hashed=True, key=key, buckets=buckets, mark=b"")
 
 
@@ -182,8 +189,12 @@ def _ragged_crossed(
 ) -> RaggedTensor:
     features = list(inputs) if isinstance(inputs, list | tuple) else []
     rows = [x for x in features if isinstance(x, RaggedTensor)]
-    if any(x.shape.rank not in (2, None) for x in rows):
-        raise invalid(name, "a feature has rows of values", *rows)
+    require(
+        not any(x.shape.rank not in (2, None) for x in rows),
+        name,
+        "a feature has rows of values",
+        *rows,
+    )
     # Features that are not ragged go with rows of either type; alone they make int64.
     kind = max((x.row_splits.dtype for x in rows), key=lambda k: k.size, default=dtypes.int64)
     plain = [to_sparse(x) if isinstance(x, RaggedTensor) else x for x in features]

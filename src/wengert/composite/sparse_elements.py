@@ -10,7 +10,7 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import describe, require, require_dtype
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.ops import public as tf
 from wengert.ops.indexing import where_indices
@@ -65,18 +65,19 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     [4.0]
     """
     sparse = [x for x in (*args, *kwargs.values()) if isinstance(x, SparseTensor)]
-    if not sparse:
-        raise at_site(ValueError("map_values: at least one argument must be a SparseTensor."))
+    require(sparse, "map_values", "at least one argument must be a SparseTensor", kind=ValueError)
     for other in sparse[1:]:
         _check_same_places("map_values", sparse[0], other)
     result = op(*map(_values, args), **{k: _values(v) for k, v in kwargs.items()})
-    if result.shape.rank == 0 or not result.shape[:1].is_compatible_with(sparse[0].values.shape):
-        raise at_site(
-            ValueError(
-                f"map_values: the function must keep the number of values; it made "
-                f"{describe(result)} of {describe(sparse[0].values)}."
-            )
-        )
+    require(
+        result.shape.rank != 0 and result.shape[:1].is_compatible_with(sparse[0].values.shape),
+        "map_values",
+        lambda: (
+            f"the function must keep the number of values; it made {describe(result)} of "
+            f"{describe(sparse[0].values)}"
+        ),
+        kind=ValueError,
+    )
     return sparse[0].with_values(result)
 
 
@@ -89,8 +90,13 @@ def _check_same_places(name: str, x: SparseTensor, y: SparseTensor) -> None:
     if same:
         return
     fits = x.values.shape.is_compatible_with(y.values.shape) and x.shape.rank == y.shape.rank
-    if not fits or not tf.reduce_all(tf.equal(x.indices, y.indices)):
-        raise invalid(name, "the sparse tensors must have the same places", x, y)
+    require(
+        fits and tf.reduce_all(tf.equal(x.indices, y.indices)),
+        name,
+        "the sparse tensors must have the same places",
+        x,
+        y,
+    )
 
 
 def times(x: SparseTensor, other: Value | float | np.ndarray | SparseTensor) -> SparseTensor:
@@ -112,10 +118,13 @@ def _at_places(name: str, x: SparseTensor, other: TensorLike) -> Tensor:
         return dense
     wanted = x.shape[-rank:]
     pairs = zip(dense.shape, wanted, strict=False)
-    if len(wanted) < rank or any(d != 1 and None not in (d, w) and d != w for d, w in pairs):
-        raise invalid(
-            name, "only the dense tensor broadcasts, and only to the sparse one", x, dense
-        )
+    require(
+        len(wanted) >= rank and all(d in (1, None, w) or w is None for d, w in pairs),
+        name,
+        "only the dense tensor broadcasts, and only to the sparse one",
+        x,
+        dense,
+    )
     kept = operand([int(d != 1) for d in dense.shape], dtypes.int64)
     return tf.gather_nd(dense, x.indices[:, -rank:] * kept)
 
@@ -125,8 +134,12 @@ def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Tensor | SparseTens
 
     Where both sparse tensors have a value, a sum smaller than `threshold` in magnitude is left out.
     """
-    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
-        raise at_site(TypeError("add: at least one argument must be a SparseTensor."))
+    require(
+        isinstance(a, SparseTensor) or isinstance(b, SparseTensor),
+        "add",
+        "at least one argument must be a SparseTensor",
+        kind=TypeError,
+    )
     if not (isinstance(a, SparseTensor) and isinstance(b, SparseTensor)):
         sparse, dense = (a, b) if isinstance(a, SparseTensor) else (b, a)
         return _add_to_dense(sparse, operand(dense, None, sparse.dtype))
@@ -144,14 +157,18 @@ def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Tensor | SparseTens
 
 
 def _add_to_dense(x: SparseTensor, dense: Tensor) -> Tensor:
-    if not x.shape.is_compatible_with(dense.shape):
-        raise invalid("add", "the shapes must agree", x, dense)
+    require(x.shape.is_compatible_with(dense.shape), "add", "the shapes must agree", x, dense)
     return tf.tensor_scatter_nd_add(dense, x.indices, x.values)
 
 
 def _check_pair(name: str, a: SparseTensor, b: SparseTensor) -> None:
-    if a.dtype is not b.dtype or not a.shape.is_compatible_with(b.shape):
-        raise invalid(name, "the sparse tensors must have one shape and dtype", a, b)
+    require(
+        a.dtype is b.dtype and a.shape.is_compatible_with(b.shape),
+        name,
+        "the sparse tensors must have one shape and dtype",
+        a,
+        b,
+    )
 
 
 def maximum(sp_a: TensorLike, sp_b: TensorLike, name: str | None = None) -> SparseTensor:
@@ -178,13 +195,13 @@ def _extreme(
 def retain(sp_input: TensorLike, to_retain: TensorLike) -> SparseTensor:
     """The values where `to_retain` is true."""
     x, keep = as_sparse("retain", sp_input), operand(to_retain)
-    if not x.values.shape.is_compatible_with(keep.shape):
-        raise at_site(
-            ValueError(
-                f"retain: `to_retain` needs one truth value for each of the values "
-                f"{describe(x.values)}; got {describe(keep)}."
-            )
-        )
+    require(
+        x.values.shape.is_compatible_with(keep.shape),
+        "retain",
+        lambda: f"`to_retain` needs one truth value for each of the values {describe(x.values)}",
+        keep,
+        kind=ValueError,
+    )
     made = SparseTensor(
         tf.boolean_mask(x.indices, keep), tf.boolean_mask(x.values, keep), x.dense_shape
     )
@@ -194,8 +211,7 @@ def retain(sp_input: TensorLike, to_retain: TensorLike) -> SparseTensor:
 
 def mask(a: Any, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """`IndexedSlices` without the rows that `mask_indices` name."""
-    if not isinstance(a, IndexedSlices):
-        raise invalid_dtype("sparse.mask", "`a` must be tf.IndexedSlices", a)
+    require_dtype(isinstance(a, IndexedSlices), "sparse.mask", "`a` must be tf.IndexedSlices", a)
     gone = tf.equal(tf.expand_dims(a.indices, 1), operand(mask_indices, None, a.indices.dtype))
     keep = tf.equal(tf.reduce_any(gone, axis=1), False)
     return IndexedSlices(
@@ -206,8 +222,12 @@ def mask(a: Any, mask_indices: TensorLike, name: str | None = None) -> IndexedSl
 def softmax(sp_input: TensorLike, name: str | None = None) -> SparseTensor:
     """Softmax along the last axis over the values that are there."""
     x = as_sparse("softmax", sp_input)
-    if x.shape.rank is not None and x.shape.rank < 2:
-        raise invalid("softmax", "a sparse tensor of rank 2 or more is needed", x)
+    require(
+        x.shape.rank is None or x.shape.rank >= 2,
+        "softmax",
+        "a sparse tensor of rank 2 or more is needed",
+        x,
+    )
     check_order("softmax", x)
     rows = _row_segments(x)
     top = tf.stop_gradient(tf.gather(tf.segment_max(x.values, rows), rows))

@@ -9,7 +9,7 @@ from wengert.composite.rules import for_ragged, for_sparse
 from wengert.composite.sparse_elements import over, times
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.core import dtypes
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.ops import arithmetic, create, ctc, dims, histogram
 from wengert.ops import public as tf
 
@@ -74,8 +74,11 @@ def ctc_of_rows(
     """`ctc_loss` of labels that stand in the rows of a sparse tensor, one after the other."""
     if not isinstance(labels, SparseTensor):
         raise logits.not_dense()
-    if blank_index is None:
-        raise invalid("ctc_loss", "`blank_index` must be given where `labels` is a SparseTensor")
+    require(
+        blank_index is not None,
+        "ctc_loss",
+        "`blank_index` must be given where `labels` is a SparseTensor",
+    )
     rows = labels.indices[:, 0]
     lengths = tf.unsorted_segment_sum(tf.ones_like(rows), rows, labels.dense_shape[0])
     starts = tf.cumsum(lengths, exclusive=True)

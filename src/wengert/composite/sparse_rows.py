@@ -16,7 +16,7 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import of_rank, pick
 from wengert.core import dtypes, shapes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.ops import public as tf
 from wengert.ops.declare import static
 from wengert.ops.indexing import where_indices
@@ -115,11 +115,21 @@ def sparse_dense_matmul(
 
 
 def _check_product(a: SparseTensor, b: Tensor, adjoint_a: bool, adjoint_b: bool) -> None:
-    if len(a.shape) != 2 or len(b.shape) != 2 or a.dtype is not b.dtype:
-        raise invalid("sparse_dense_matmul", "two matrices of one dtype are needed", a, b)
+    require(
+        len(a.shape) == 2 and len(b.shape) == 2 and (a.dtype is b.dtype),
+        "sparse_dense_matmul",
+        "two matrices of one dtype are needed",
+        a,
+        b,
+    )
     inner, other = a.shape[0 if adjoint_a else 1], b.shape[1 if adjoint_b else 0]
-    if inner != other and None not in (inner, other):
-        raise invalid("sparse_dense_matmul", "inner dimensions must agree", a, b)
+    require(
+        inner == other or None in (inner, other),
+        "sparse_dense_matmul",
+        "inner dimensions must agree",
+        a,
+        b,
+    )
 
 
 def fill_empty_rows(
@@ -184,7 +194,17 @@ def _summed(indices: Tensor, values: Tensor, shape: Tensor) -> SparseTensor:
 def _check(x: SparseTensor, y: SparseTensor) -> None:
     rank = x.shape.rank
     inner = None if rank is None else x.shape[-1:].is_compatible_with(y.shape[-2:-1])
-    if rank not in (2, 3) or y.shape.rank != rank or not inner or x.dtype is not y.dtype:
-        raise invalid("sparse_sparse_matmul", "two matrices (or stacks) that fit are needed", x, y)
-    if not x.shape[:-2].is_compatible_with(y.shape[:-2]):
-        raise invalid("sparse_sparse_matmul", "the stacks must have one size", x, y)
+    require(
+        rank in (2, 3) and y.shape.rank == rank and inner and (x.dtype is y.dtype),
+        "sparse_sparse_matmul",
+        "two matrices (or stacks) that fit are needed",
+        x,
+        y,
+    )
+    require(
+        x.shape[:-2].is_compatible_with(y.shape[:-2]),
+        "sparse_sparse_matmul",
+        "the stacks must have one size",
+        x,
+        y,
+    )

@@ -11,7 +11,7 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import pick
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import divide
 
@@ -116,12 +116,12 @@ def embedding_lookup_sparse(
 
 def _combiner(combiner: str | None) -> str:
     how = "mean" if combiner is None else combiner
-    if how not in _COMBINERS:
-        raise at_site(
-            ValueError(
-                f"embedding_lookup_sparse: `combiner` must be one of {_COMBINERS}; got {how!r}."
-            )
-        )
+    require(
+        how in _COMBINERS,
+        "embedding_lookup_sparse",
+        f"`combiner` must be one of {_COMBINERS}; got {how!r}",
+        kind=ValueError,
+    )
     return how
 
 
@@ -139,16 +139,20 @@ def _ids_and_rows(ids: Any) -> tuple[Tensor, Tensor]:
 
 
 def _weights(ids: Any, weights: Any) -> Any:
-    if type(weights) is not type(ids):
-        raise at_site(
-            TypeError(
-                "embedding_lookup_sparse: `sp_weights` must be of the kind of `sp_ids`; got "
-                f"{describe(weights)}."
-            )
-        )
+    require(
+        type(weights) is type(ids),
+        "embedding_lookup_sparse",
+        "`sp_weights` must be of the kind of `sp_ids`",
+        weights,
+        kind=TypeError,
+    )
     result = weights.values if isinstance(weights, SparseTensor) else weights.flat_values
-    if not result.shape.is_compatible_with(_ids_and_rows(ids)[0].shape):
-        raise invalid("embedding_lookup_sparse", "`sp_weights` must go with `sp_ids`", result)
+    require(
+        result.shape.is_compatible_with(_ids_and_rows(ids)[0].shape),
+        "embedding_lookup_sparse",
+        "`sp_weights` must go with `sp_ids`",
+        result,
+    )
     return result
 
 

@@ -12,7 +12,7 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import Requirement, demand, int64_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype
+from wengert.core.errors import at_site, describe, invalid, invalid_dtype, require
 from wengert.core.lazy_modules import jnp
 from wengert.core.tensor import Tensor, Value
 from wengert.ops import public as tf
@@ -58,8 +58,7 @@ def transpose(
     x = as_sparse("transpose", sp_input)
     axes = list(range(len(x.shape)))
     order = axes[::-1] if perm is None else list(_axes(perm))
-    if sorted(order) != axes:
-        raise invalid("transpose", f"`perm` {order} must name each axis once", x)
+    require(sorted(order) == axes, "transpose", f"`perm` {order} must name each axis once", x)
     moved = SparseTensor(
         tf.gather(x.indices, order, axis=1), x.values, tf.gather(x.dense_shape, order)
     )
@@ -78,8 +77,7 @@ def reshape(sp_input: TensorLike, shape: ShapeLike, name: str | None = None) -> 
     """The same values in row order under another shape, of which one size may be -1."""
     x = as_sparse("reshape", sp_input)
     wanted = tf.cast(to_tensor(shape, None, dtypes.int64), dtypes.int64)
-    if wanted.shape.rank not in (None, 1):
-        raise invalid("reshape", "`shape` must be a list of sizes", wanted)
+    require(wanted.shape.rank in (None, 1), "reshape", "`shape` must be a list of sizes", wanted)
     sizes, own = known(wanted), known(x.dense_shape)
     if sizes is not None and own is not None:
         wanted = to_tensor(_resolved(own.tolist(), sizes.tolist(), x), dtypes.int64)
@@ -110,8 +108,12 @@ def _resolved(own: list[int], sizes: list[int], *got: Any) -> list[int]:
     rest = math.prod(d for d in sizes if d != -1)
     if sizes.count(-1) == 1 and rest and total % rest == 0:
         sizes = [total // rest if d == -1 else d for d in sizes]
-    if math.prod(sizes) != total or min(sizes, default=0) < 0:
-        raise invalid("reshape", f"{total} elements do not fit shape {sizes}", *got)
+    require(
+        math.prod(sizes) == total and min(sizes, default=0) >= 0,
+        "reshape",
+        f"{total} elements do not fit shape {sizes}",
+        *got,
+    )
     return sizes
 
 
@@ -156,8 +158,7 @@ def concat(
     if not isinstance(sp_inputs, list | tuple):
         raise at_site(TypeError(f"concat: a list was expected; got {describe(sp_inputs)}."))
     xs = [as_sparse("concat", x) for x in sp_inputs]
-    if not xs:
-        raise invalid("concat", "at least one sparse tensor is needed")
+    require(xs, "concat", "at least one sparse tensor is needed")
     place = _join_axis(xs, static_int("concat", axis), expand_nonconcat_dims)
     offset = tf.zeros([], dtypes.int64)
     unit = to_tensor([int(i == place) for i in range(len(xs[0].shape))], dtypes.int64)
@@ -186,8 +187,7 @@ def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
     """The axis to join along as a non-negative number, after a look at the sizes."""
     first = xs[0]
     rank = len(first.shape)
-    if not -rank <= axis < rank:
-        raise invalid("concat", f"`axis` {axis} is out of range", first)
+    require(-rank <= axis < rank, "concat", f"`axis` {axis} is out of range", first)
     place = axis % rank
     for x in xs[1:]:
         others = [d for i, d in enumerate(x.shape) if i != place]
@@ -195,8 +195,13 @@ def _join_axis(xs: list[SparseTensor], axis: int, expand: bool) -> int:
         same = len(others) == len(ours) and (
             expand or all(a == b or None in (a, b) for a, b in zip(ours, others, strict=True))
         )
-        if not same or x.dtype is not first.dtype:
-            raise invalid("concat", "sizes and dtypes must agree but for the axis", first, x)
+        require(
+            same and x.dtype is first.dtype,
+            "concat",
+            "sizes and dtypes must agree but for the axis",
+            first,
+            x,
+        )
     return place
 
 
@@ -207,8 +212,14 @@ def slice(
     x = as_sparse("slice", sp_input)
     begin, extent = (tf.cast(to_tensor(v, None, dtypes.int64), dtypes.int64) for v in (start, size))
     own = x.dense_shape.shape
-    if not (begin.shape.is_compatible_with(own) and extent.shape.is_compatible_with(own)):
-        raise invalid("slice", f"`start` and `size` need {len(x.shape)} numbers", x, begin, extent)
+    require(
+        begin.shape.is_compatible_with(own) and extent.shape.is_compatible_with(own),
+        "slice",
+        lambda: f"`start` and `size` need {len(x.shape)} numbers",
+        x,
+        begin,
+        extent,
+    )
     begin, extent = (v if v.shape == own else tf.ensure_shape(v, own) for v in (begin, extent))
     zero = tf.zeros([], dtypes.int64)
     left = tf.maximum(tf.subtract(x.dense_shape, begin), zero)
@@ -225,16 +236,18 @@ def split(
 ) -> list[SparseTensor]:
     """Cuts a sparse tensor into `num_split` parts; the first ones are longer by one if need be."""
     for what, given in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
-        if given is None:
-            raise at_site(ValueError(f"split: `{what}` must be given."))
+        require(given is not None, "split", f"`{what}` must be given", kind=ValueError)
     x, count = as_sparse("split", sp_input), static_int("split", num_split, "num_split")
     rank, place = len(x.shape), static_int("split", axis)
-    if not -rank <= place < rank:
-        raise invalid("split", f"`axis` {place} is out of range", x)
+    require(-rank <= place < rank, "split", f"`axis` {place} is out of range", x)
     along = place % rank
     length = x.shape[along]
-    if count < 1 or (length is not None and count > length):
-        raise invalid("split", f"an axis of size {length} does not give {count} parts", x)
+    require(
+        count >= 1 and (length is None or count <= length),
+        "split",
+        f"an axis of size {length} does not give {count} parts",
+        x,
+    )
     own = [d if n is None else n for n, d in zip(x.shape, tf.unstack(x.dense_shape), strict=True)]
     if length is None:
         own[along] = demand("split", _PARTS, own[along], to_tensor(count))

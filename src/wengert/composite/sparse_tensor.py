@@ -14,7 +14,7 @@ from wengert.core.composite import CompositeSpec
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor_spec import TensorSpec
 from wengert.ops.dims import get_static_value
@@ -50,20 +50,22 @@ class SparseTensor(CompositeOperand):
         """The static shape, after a look at whether the parts fit each other."""
         i, v, s = self._indices.shape, self._values.shape, self._dense_shape.shape
         for what, result, rank in (("indices", i, 2), ("values", v, 1), ("dense_shape", s, 1)):
-            if result.rank not in (None, rank):
-                raise at_site(
-                    ValueError(f"SparseTensor: `{what}` must have rank {rank}; got shape {result}.")
-                )
-        if i.rank is not None and not (
-            shapes.compatible((i[0],), v._dims) and shapes.compatible((i[1],), s._dims)
-        ):
-            raise at_site(
-                ValueError(
-                    "SparseTensor: `indices` needs a row for each value and a column for each "
-                    f"axis; got {describe(self._indices)} for {describe(self._values)} and "
-                    f"{s[0]} axes."
-                )
+            require(
+                result.rank in (None, rank),
+                "SparseTensor",
+                f"`{what}` must have rank {rank}; got shape {result}",
+                kind=ValueError,
             )
+        require(
+            i.rank is None
+            or (shapes.compatible((i[0],), v._dims) and shapes.compatible((i[1],), s._dims)),
+            "SparseTensor",
+            lambda: (
+                "`indices` needs a row for each value and a column for each axis; got "
+                f"{describe(self._indices)} for {describe(self._values)} and {s[0]} axes"
+            ),
+            kind=ValueError,
+        )
         sizes = known(self._dense_shape)
         if sizes is not None:
             return TensorShape(sizes.tolist())
@@ -77,13 +79,13 @@ class SparseTensor(CompositeOperand):
         """A sparse tensor from another, or from its parts as a named tuple."""
         parts = sparse_tensor_value
         names = SparseTensorValue._fields
-        if not isinstance(parts, SparseTensor) and getattr(parts, "_fields", None) != names:
-            raise at_site(
-                TypeError(
-                    "SparseTensor.from_value: a SparseTensor or its three parts were expected; "
-                    f"got {describe(parts)}."
-                )
-            )
+        require(
+            isinstance(parts, SparseTensor) or getattr(parts, "_fields", None) == names,
+            "SparseTensor.from_value",
+            "a SparseTensor or its three parts were expected",
+            parts,
+            kind=TypeError,
+        )
         return cls(parts.indices, parts.values, parts.dense_shape)
 
     @property

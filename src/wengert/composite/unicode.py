@@ -14,7 +14,7 @@ from wengert.composite.values import int64_tensor, length
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype
+from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
 from wengert.core.op import Op, ShapeDtype
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ _CODECS = {
 
 
 def _codec(name: str, encoding: str | bytes) -> str:
-    if not isinstance(encoding, str | bytes):
-        raise invalid_dtype(name, "an encoding is a string", encoding)
+    require_dtype(isinstance(encoding, str | bytes), name, "an encoding is a string", encoding)
     cached = _CODECS.get((encoding if isinstance(encoding, str) else encoding.decode()).upper())
     if cached is None:
         known = ", ".join(k for k in _CODECS if k != "LATIN1")
@@ -102,8 +101,11 @@ _offsets.dtype = dtypes.int64  # type: ignore[attr-defined]  # functions take at
 def _how(
     name: str, encoding: str, errors: str, replacement: int | str, no_controls: bool = False
 ) -> How:
-    if errors not in ("strict", "replace", "ignore"):
-        raise invalid(name, f"`errors` is 'strict', 'replace' or 'ignore'; got {errors!r}")
+    require(
+        errors in ("strict", "replace", "ignore"),
+        name,
+        f"`errors` is 'strict', 'replace' or 'ignore'; got {errors!r}",
+    )
     try:
         instead = int(replacement)
     except (TypeError, ValueError):
@@ -209,10 +211,13 @@ def unicode_encode(
     how = _how("unicode_encode", output_encoding, errors, replacement_char)
     x = values_of(input) if isinstance(input, RaggedTensor) else operand(input, None, dtypes.int32)
     if not isinstance(x, RaggedTensor):
-        if x.shape.rank is None:
-            raise invalid("unicode_encode", "the rank of the characters must be known", x)
-        if x.shape.rank == 0:
-            raise invalid("unicode_encode", "the characters must be a vector at least", x)
+        require(
+            x.shape.rank is not None,
+            "unicode_encode",
+            "the rank of the characters must be known",
+            x,
+        )
+        require(x.shape.rank != 0, "unicode_encode", "the characters must be a vector at least", x)
         if x.shape.rank == 1:
             count = int64_tensor([length(x)])
             whole = ragged(x, RowPartition.from_row_lengths(count, validate=False))

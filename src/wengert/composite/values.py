@@ -16,9 +16,9 @@ from wengert.core.dtypes import DType
 from wengert.core.errors import (
     InvalidArgumentError,
     OpError,
-    at_site,
     invalid,
-    invalid_dtype,
+    require,
+    require_dtype,
 )
 from wengert.core.lowering_checks import checking, fail_if
 from wengert.core.op import Joint, Op
@@ -141,8 +141,12 @@ def index_tensor(
         tensor = tf.cast(value, wanted)
     else:
         tensor = to_tensor(value, wanted, hint or dtypes.int64)
-    if tensor.dtype not in (dtypes.int32, dtypes.int64):
-        raise invalid_dtype(name, "row positions must be int32 or int64", tensor)
+    require_dtype(
+        tensor.dtype in (dtypes.int32, dtypes.int64),
+        name,
+        "row positions must be int32 or int64",
+        tensor,
+    )
     return tensor
 
 
@@ -155,8 +159,12 @@ def type_spec_from_value(value: Any) -> TypeSpec:
     """The type of a tensor, of a composite, or of what becomes a tensor."""
     if isinstance(value, CompositeTensor):
         return value._type_spec
-    if isinstance(value, TypeSpec):
-        raise at_site(TypeError(f"type_spec_from_value: {value} is a type itself."))
+    require(
+        not isinstance(value, TypeSpec),
+        "type_spec_from_value",
+        f"{value} is a type itself",
+        kind=TypeError,
+    )
     if not isinstance(value, Value):
         value = to_tensor(value)
     return TensorSpec(value.shape, value.dtype)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import ActsAsTensor, Tensor
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
@@ -140,10 +140,12 @@ class StaticSpec(TypeSpec):
     def most_specific_compatible_type(self, other: CompositeSpec) -> CompositeSpec:
         """The narrowest spec that takes in both."""
         result = self.most_specific_common_supertype([other])
-        if result is None:
-            raise at_site(
-                ValueError(f"{type(self).__name__}: {self} and {other} have no common type.")
-            )
+        require(
+            result is not None,
+            type(self).__name__,
+            f"{self} and {other} have no common type",
+            kind=ValueError,
+        )
         return result
 
     def __eq__(self, other: object) -> bool:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert.core.composite import components, differ, is_composite, rebuilt
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 
 _LEAF_SEQUENCES = (str, bytes, bytearray, memoryview)
 
@@ -60,7 +60,8 @@ def _sorted_keys(mapping: Any) -> list[Any]:
         return sorted(mapping)
     except TypeError:
         error = TypeError(
-            f"nest: the keys of a dict must be sortable; got {list(mapping)!r}. Use keys of one type."
+            f"nest: the keys of a dict must be sortable; got {list(mapping)!r}. Use keys of one "
+            "type."
         )
         raise at_site(error) from None
 
@@ -120,19 +121,20 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Applies a function to the leaves of structures that have the same form."""
-    if not callable(func):
-        raise at_site(TypeError(f"map_structure: `func` must be callable; got {func!r}."))
-    if not structure:
-        raise at_site(ValueError("map_structure: give at least one structure."))
+    require(
+        callable(func), "map_structure", f"`func` must be callable; got {func!r}", kind=TypeError
+    )
+    require(structure, "map_structure", "give at least one structure", kind=ValueError)
     check_types = kwargs.pop("check_types", True)
     expand = kwargs.pop("expand_composites", False)
-    if kwargs:
-        raise at_site(
-            ValueError(
-                f"map_structure: only `check_types` and `expand_composites` are keywords; got "
-                f"`{next(iter(kwargs))}`."
-            )
-        )
+    require(
+        not kwargs,
+        "map_structure",
+        lambda: (
+            f"only `check_types` and `expand_composites` are keywords; got `{next(iter(kwargs))}`"
+        ),
+        kind=ValueError,
+    )
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types, expand)
     flat = [flatten(one, expand) for one in structure]
@@ -142,19 +144,20 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
     """Puts leaves back into the form of `structure`."""
-    if not is_nested(flat_sequence):
-        raise at_site(
-            TypeError(
-                f"pack_sequence_as: `flat_sequence` must be a list of leaves; got "
-                f"{_short(flat_sequence)}."
-            )
-        )
+    require(
+        is_nested(flat_sequence),
+        "pack_sequence_as",
+        lambda: f"`flat_sequence` must be a list of leaves; got {_short(flat_sequence)}",
+        kind=TypeError,
+    )
     leaves = list(flat_sequence)
     count = len(flatten(structure, expand_composites))
-    if count != len(leaves):
-        raise at_site(
-            ValueError(f"pack_sequence_as: the structure has {count} leaves; got {len(leaves)}.")
-        )
+    require(
+        count == len(leaves),
+        "pack_sequence_as",
+        lambda: f"the structure has {count} leaves; got {len(leaves)}",
+        kind=ValueError,
+    )
     try:
         return _pack(structure, iter(leaves), expand_composites)
     except RecursionError as error:

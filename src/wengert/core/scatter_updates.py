@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.context import building_graph, get_state
-from wengert.core.errors import InvalidIndexError, at_site, describe, invalid
+from wengert.core.errors import InvalidIndexError, at_site, require
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, HOST_CALLS, while_holding
 from wengert.core.tensor import Tensor, Value
@@ -154,8 +154,7 @@ class Scattered(Value):
         if building_graph() is not None:
             return self._update(method, delta)
         rows = _whole(method, delta.indices)
-        if not self._array.ndim:
-            raise invalid(method, "a scalar variable has no rows", self, help="Use assign.")
+        require(self._array.ndim, method, "a scalar variable has no rows", self, help="Use assign.")
         _check_range(method, rows, self._array.shape[0])
         values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
         return self._modify(lambda array: _put(array, rows, values, ufunc))
@@ -212,14 +211,15 @@ class Scattered(Value):
         if building_graph() is not None:
             return self._update(method, indices, updates)
         tuples = _whole(method, indices)
-        if not tuples.ndim:
-            raise invalid(method, "`indices` must hold index tuples in its last dimension", tuples)
+        require(
+            tuples.ndim, method, "`indices` must hold index tuples in its last dimension", tuples
+        )
         depth = tuples.shape[-1]
-        if depth > self._array.ndim:
-            raise invalid(
-                method,
-                f"index tuples of length {depth} are too long for rank {self._array.ndim}",
-            )
+        require(
+            depth <= self._array.ndim,
+            method,
+            f"index tuples of length {depth} are too long for rank {self._array.ndim}",
+        )
         for i in range(depth):
             _check_range(method, tuples[..., i], self._array.shape[i])
         shape = (*tuples.shape[:-1], *self._array.shape[depth:])
@@ -236,22 +236,21 @@ def _whole(method: str, indices: Any) -> np.ndarray:
     from wengert.core.convert import operand
 
     array = np.asarray(operand(indices)._array)
-    if array.dtype.kind not in "iu":
-        raise at_site(
-            TypeError(f"{method}: indices must be whole numbers; got {describe(indices)}.")
-        )
+    require(
+        array.dtype.kind in "iu", method, "indices must be whole numbers", indices, kind=TypeError
+    )
     return array
 
 
 def _check_range(method: str, index: np.ndarray, size: int) -> None:
     bad = (index < 0) | (index >= size)
-    if bad.any():
-        raise invalid(
-            method,
-            f"index {index[bad].flat[0]} is outside [0, {size})",
-            help="The variable is unchanged.",
-            kind=InvalidIndexError,
-        )
+    require(
+        not bad.any(),
+        method,
+        lambda: f"index {index[bad].flat[0]} is outside [0, {size})",
+        help="The variable is unchanged.",
+        kind=InvalidIndexError,
+    )
 
 
 def _put(

@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
-from wengert.core.errors import NotCompiledError, at_site, invalid
+from wengert.core.errors import NotCompiledError, at_site, require
 from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lazy_modules import lax
@@ -182,8 +182,11 @@ def _check_sizes(node: Node, given: list[JaxArray | np.ndarray], attrs: dict[str
     result = node.op.infer(*specs, **attrs)
     for out in (result,) if isinstance(result, ShapeDtype) else result:
         sizes = list(out.shape or ())
-        if any(isinstance(d, int) and d < 0 for d in sizes):
-            raise invalid(node.op.name, f"a size must not be negative; got {sizes}")
+        require(
+            not any(isinstance(d, int) and d < 0 for d in sizes),
+            node.op.name,
+            f"a size must not be negative; got {sizes}",
+        )
 
 
 class _Sized:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import nest
 from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.errors import at_site, describe, invalid_dtype, require
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor, Value
@@ -82,20 +82,21 @@ class ConcreteFunction:
         spoken = {v.name: n for n, v in old.items() if isinstance(v, TensorSpec)}
         kwargs = {k if k in old else spoken.get(k, k): v for k, v in kwargs.items()}
         unknown = [k for k in kwargs if k not in old]
-        if len(args) > len(names) or unknown:
-            raise at_site(
-                TypeError(
-                    f"{self._name}: the parameters are {', '.join(names)}; got "
-                    f"{len(args)} arguments{f' and {unknown[0]!r}' if unknown else ''}."
-                )
-            )
+        require(
+            len(args) <= len(names) and not unknown,
+            self._name,
+            lambda: (
+                f"the parameters are {', '.join(names)}; got {len(args)} "
+                f"arguments{(f' and {unknown[0]!r}' if unknown else '')}"
+            ),
+            kind=TypeError,
+        )
         given = dict(zip(names, args, strict=False)) | kwargs
         leaves: list[Any] = []
         specs = iter(self._trace.specs)
         for name in names:
             if _has_tensors(old[name]):
-                if name not in given:
-                    raise at_site(TypeError(f"{self._name}: argument `{name}` is missing."))
+                require(name in given, self._name, f"argument `{name}` is missing", kind=TypeError)
                 _collect(self._name, name, given[name], old[name], specs, leaves)
             elif name in given and not self._fits(given[name], old[name]):
                 raise at_site(
@@ -222,10 +223,12 @@ def _collect(name: str, path: str, value: Any, old: Any, specs: Any, leaves: lis
         rebuild(value, lambda x, _: results.append(x))
         if len(results) != len(wanted):
             results = [value]
-    if len(results) != len(wanted):
-        raise at_site(
-            TypeError(f"{name}: argument `{path}` has another structure than the one traced.")
-        )
+    require(
+        len(results) == len(wanted),
+        name,
+        f"argument `{path}` has another structure than the one traced",
+        kind=TypeError,
+    )
     for x in results:
         spec = next(specs)
         tensor = x if isinstance(x, Value) else operand(x, None, spec.dtype)

@@ -15,7 +15,7 @@ from wengert.core.errors import (
     StructureError,
     at_site,
     describe,
-    invalid,
+    require,
 )
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
@@ -62,8 +62,7 @@ def cond(
 
 
 def _need_function(name: str, argument: str, value: Any) -> None:
-    if not callable(value):
-        raise at_site(TypeError(f"{name}: `{argument}` must be a function; got {describe(value)}."))
+    require(callable(value), name, f"`{argument}` must be a function", value, kind=TypeError)
 
 
 def _choose(name: str, pred: Any, yes: Any, no: Any) -> Any:
@@ -92,8 +91,13 @@ def as_scalar(name: str, what: str, x: Value | IndexedSlices) -> Value | Indexed
     """A tensor of one element as a scalar."""
     if x.shape.rank == 0:
         return x
-    if x.shape.is_fully_defined() and x.shape.num_elements() != 1:
-        raise invalid(name, f"{what} must be a scalar", x, help="Reduce it, or use tf.where.")
+    require(
+        not x.shape.is_fully_defined() or x.shape.num_elements() == 1,
+        name,
+        f"{what} must be a scalar",
+        x,
+        help="Reduce it, or use tf.where.",
+    )
     return reshape(x, ())
 
 
@@ -106,12 +110,14 @@ def switch_case(
         _need_function("switch_case", "default", default)
         functions = [*functions, default]
     index = operand(branch_index)
-    if not index.dtype.is_integer:
-        raise at_site(
-            TypeError(f"switch_case: the index must be a whole number; got {describe(index)}.")
-        )
-    if index.shape.rank not in (0, None):
-        raise invalid("switch_case", "the index must be a scalar", index)
+    require(
+        index.dtype.is_integer,
+        "switch_case",
+        "the index must be a whole number",
+        index,
+        kind=TypeError,
+    )
+    require(index.shape.rank in (0, None), "switch_case", "the index must be a scalar", index)
     if decided(branch_index):
         i = int(index)
         return _settled(functions[i if 0 <= i < len(functions) else -1]())
@@ -128,8 +134,7 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
             TypeError(f"switch_case: `branch_fns` must be a list, tuple or dict; got {got}.")
         )
     pairs: list[Any] = list(given.items() if isinstance(given, Mapping) else given)
-    if not pairs:
-        raise at_site(ValueError("switch_case: `branch_fns` must hold at least one function."))
+    require(pairs, "switch_case", "`branch_fns` must hold at least one function", kind=ValueError)
     if not callable(pairs[0]):
         pairs = _sorted(pairs)
     for k, function in enumerate(pairs):
@@ -139,21 +144,22 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
 
 def _sorted(pairs: list[Any]) -> list[Any]:
     for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], int):
-            raise at_site(
-                TypeError(
-                    "switch_case: `branch_fns` must hold functions, or pairs of a whole number "
-                    f"and a function; got {describe(pair)}."
-                )
-            )
-    numbers = sorted(k for k, _ in pairs)
-    if numbers != list(range(len(pairs))):
-        raise at_site(
-            ValueError(
-                f"switch_case: branches are numbered from 0 to {len(pairs) - 1}, each number "
-                f"once; got {numbers}."
-            )
+        require(
+            isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], int),
+            "switch_case",
+            "`branch_fns` must hold functions, or pairs of a whole number and a function",
+            pair,
+            kind=TypeError,
         )
+    numbers = sorted(k for k, _ in pairs)
+    require(
+        numbers == list(range(len(pairs))),
+        "switch_case",
+        lambda: (
+            f"branches are numbered from 0 to {len(pairs) - 1}, each number once; got {numbers}"
+        ),
+        kind=ValueError,
+    )
     table = dict(pairs)
     return [table[k] for k in numbers]
 
@@ -191,26 +197,33 @@ def _first_of(pairs: list[Any], last: Any) -> Any:
 
 
 def _pairs(given: Any) -> list[tuple[Any, Callable[[], Any]]]:
-    if not isinstance(given, list | tuple | Mapping):
-        raise at_site(
-            TypeError(
-                f"case: `pred_fn_pairs` must be a list of pairs (condition, function); got "
-                f"{describe(given)}."
-            )
-        )
+    require(
+        isinstance(given, list | tuple | Mapping),
+        "case",
+        "`pred_fn_pairs` must be a list of pairs (condition, function)",
+        given,
+        kind=TypeError,
+    )
     pairs = []
     for pair in given.items() if isinstance(given, Mapping) else given:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise at_site(
-                TypeError(f"case: a pair (condition, function) was expected; got {describe(pair)}.")
-            )
+        require(
+            isinstance(pair, tuple) and len(pair) == 2,
+            "case",
+            "a pair (condition, function) was expected",
+            pair,
+            kind=TypeError,
+        )
         pred, function = pair
         pred = pred.deref() if hasattr(pred, "deref") else pred
         kind = operand(pred)
-        if not kind.dtype.is_bool:
-            raise at_site(
-                TypeError(f"case: a condition must be a boolean; got {describe(kind)}. Compare it.")
-            )
+        require(
+            kind.dtype.is_bool,
+            "case",
+            "a condition must be a boolean",
+            kind,
+            help="Compare it.",
+            kind=TypeError,
+        )
         _need_function("case", "pred_fn_pairs", function)
         pairs.append((pred, function))
     return pairs

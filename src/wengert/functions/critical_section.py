@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from wengert.core import nest
 from wengert.core.composite import CompositeTensor
 from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, require
 from wengert.core.locks import new_lock
 
 
@@ -71,5 +71,4 @@ def _as_tensor(value: Any) -> Any:
 
 def no_gradient(op_type: str) -> None:
     """Says that an operation of TensorFlow's has no gradient; Wengert's say so themselves."""
-    if not isinstance(op_type, str):
-        raise at_site(TypeError(f"no_gradient: a name was expected; got {describe(op_type)}."))
+    require(isinstance(op_type, str), "no_gradient", "a name was expected", op_type, kind=TypeError)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.context import building_graph, get_state, restoring
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, require
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process_settings import PROCESS
 from wengert.core.sites import RawSite, caller, find, locate
@@ -367,8 +367,7 @@ def function(
 
     def decorate(inner: Callable[..., Any]) -> Function:
         inner = inner.python_function if isinstance(inner, Function) else inner
-        if not callable(inner):
-            raise at_site(TypeError(f"function: a callable was expected; got {describe(inner)}."))
+        require(callable(inner), "function", "a callable was expected", inner, kind=TypeError)
         name = getattr(inner, "__name__", None) or _name(inner)
         made = Options(inner, name, checked, autograph, jit_compile, reduce_retracing, max_traces)
         return Function(made)

@@ -17,8 +17,8 @@ from wengert.core.errors import (
     InvalidTypeError,
     OutOfRangeError,
     at_site,
-    describe,
     invalid,
+    require,
 )
 from wengert.core.op import ShapeDtype
 from wengert.core.shapes import TensorShape
@@ -176,14 +176,11 @@ class _Rows:
 
 
 def _rows(name: str, fn: Any, elems: Any) -> _Rows:
-    if not callable(fn):
-        raise at_site(TypeError(f"{name}: `fn` must be a function; got {describe(fn)}."))
+    require(callable(fn), name, "`fn` must be a function", fn, kind=TypeError)
     skeleton, tensors = take_apart(name, elems)
-    if not tensors:
-        raise at_site(ValueError(f"{name}: `elems` holds no tensors."))
+    require(tensors, name, "`elems` holds no tensors", kind=ValueError)
     for t in tensors:
-        if t.shape.rank == 0:
-            raise invalid(name, "`elems` must have rows", t, kind=InvalidIndexError)
+        require(t.shape.rank != 0, name, "`elems` must have rows", t, kind=InvalidIndexError)
     counts = [row_count(t) for t in tensors]
     sizes = {d for d in counts if type(d) is int}
     rule = "all of `elems` must have the same number of rows"
@@ -281,12 +278,13 @@ def _converted(x: Any, wanted: Any) -> Tensor:
         raise invalid(
             "map_fn", rule, tensor, help="Cast it, or ask for that.", kind=InvalidTypeError
         )
-    if not spec.shape.is_compatible_with(tensor.shape):
-        raise at_site(
-            ValueError(
-                f"map_fn: `fn_output_signature` asks for shape {spec.shape}; got {describe(tensor)}."
-            )
-        )
+    require(
+        spec.shape.is_compatible_with(tensor.shape),
+        "map_fn",
+        f"`fn_output_signature` asks for shape {spec.shape}",
+        tensor,
+        kind=ValueError,
+    )
     rule = "`fn_output_signature` asks for shape {wanted}; got {given}"
     return of_shape(tensor, spec.shape._dims, "map_fn", rule)
 

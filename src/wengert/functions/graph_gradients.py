@@ -14,7 +14,7 @@ from wengert.core import nest
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import require
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
@@ -77,16 +77,16 @@ def hessians(
 
 
 def _listed(name: str, values: TensorLike) -> list[Value]:
-    if building() is None:
-        raise at_site(
-            RuntimeError(f"{name}: it works inside tf.function only. Use tf.GradientTape.")
-        )
+    require(
+        building() is not None,
+        name,
+        "it works inside tf.function only",
+        help="Use tf.GradientTape.",
+        kind=RuntimeError,
+    )
     leaves = nest.flatten(values)
     for x in leaves:
-        if not isinstance(x, Value):
-            raise at_site(
-                TypeError(f"{name}: a tensor or variable was expected; got {describe(x)}.")
-            )
+        require(isinstance(x, Value), name, "a tensor or variable was expected", x, kind=TypeError)
     return leaves
 
 

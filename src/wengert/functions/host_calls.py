@@ -32,6 +32,7 @@ from wengert.core.errors import (
     UnknownError,
     at_site,
     describe,
+    require,
 )
 from wengert.core.handlers import failures
 from wengert.core.op import ShapeDtype
@@ -167,10 +168,20 @@ def _decorates(
     if types is None:
         help = f"Give the dtypes of the results: @tf.{name}(Tout=...) or {name}(func, inp, Tout)."
         raise at_site(TypeError(f"{name}: `Tout` is missing. {help}"))
-    if func is None and inp is not None:
-        raise at_site(TypeError(f"{name}: `inp` without `func`. A decorator takes `Tout` only."))
-    if func is not None and inp is None:
-        raise at_site(TypeError(f"{name}: `inp` is missing. Give the list of arguments."))
+    require(
+        func is not None or inp is None,
+        name,
+        "`inp` without `func`",
+        help="A decorator takes `Tout` only.",
+        kind=TypeError,
+    )
+    require(
+        func is None or inp is not None,
+        name,
+        "`inp` is missing",
+        help="Give the list of arguments.",
+        kind=TypeError,
+    )
     return func is None
 
 
@@ -191,8 +202,12 @@ def timestamp(name: str | None = None) -> Any:
 
 
 def _call(call: PyCall, inp: Any) -> Any:
-    if not callable(call.function):
-        raise at_site(TypeError(f"{call.name}: a function was expected; got {call.function!r}."))
+    require(
+        callable(call.function),
+        call.name,
+        f"a function was expected; got {call.function!r}",
+        kind=TypeError,
+    )
     inputs = [operand(x) for x in _arguments(call.name, inp)]
     if building() is None:
         outs = _eagerly(call, inputs)
@@ -203,13 +218,14 @@ def _call(call: PyCall, inp: Any) -> Any:
 
 def _arguments(name: str, inp: Any) -> list[Any]:
     """One value for each argument of the Python function; a list among them is one tensor."""
-    if isinstance(inp, Mapping | str | bytes) or not hasattr(inp, "__iter__"):
-        raise at_site(
-            TypeError(
-                f"{name}: `inp` must be a list with a value for each argument; got "
-                f"{describe(inp)}. Write [x] for a single one."
-            )
-        )
+    require(
+        not isinstance(inp, Mapping | str | bytes) and hasattr(inp, "__iter__"),
+        name,
+        "`inp` must be a list with a value for each argument",
+        inp,
+        help="Write [x] for a single one.",
+        kind=TypeError,
+    )
     return list(inp)
 
 

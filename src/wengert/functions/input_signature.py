@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
@@ -29,20 +29,22 @@ def checked_signature(signature: Any) -> Any:
     """What was given as `input_signature`, as a tuple; an error for what holds no specs."""
     if signature is None:
         return None
-    if not isinstance(signature, list | tuple):
-        raise at_site(
-            TypeError(
-                f"function: `input_signature` must be a list or tuple; got {describe(signature)}."
-            )
-        )
+    require(
+        isinstance(signature, list | tuple),
+        "function",
+        "`input_signature` must be a list or tuple",
+        signature,
+        kind=TypeError,
+    )
     for spec in nest.flatten(list(signature)):
-        if isinstance(spec, bool | int | float | complex | str | bytes):
-            raise at_site(
-                TypeError(
-                    f"function: `input_signature` holds TensorSpecs, one for each argument; got "
-                    f"{describe(spec)}. Write tf.TensorSpec(shape, dtype)."
-                )
-            )
+        require(
+            not isinstance(spec, bool | int | float | complex | str | bytes),
+            "function",
+            "`input_signature` holds TensorSpecs, one for each argument",
+            spec,
+            help="Write tf.TensorSpec(shape, dtype).",
+            kind=TypeError,
+        )
     return tuple(nest.map_structure(lambda s: adopted(s) if is_foreign(type(s)) else s, signature))
 
 
@@ -121,13 +123,12 @@ def _fit(options: Options, pairs: Any, named: Any) -> tuple[Any, Any]:
     if len(given) != len(signature):
         given = [p for p in given if not options.is_default(*p)][: len(given)]
     extra = given[len(signature) :]
-    if len(given) < len(signature) or not all(options.is_default(*p) for p in extra):
-        raise at_site(
-            TypeError(
-                f"{options.name}: `input_signature` has {len(signature)} entries; got "
-                f"{len(given)} arguments."
-            )
-        )
+    require(
+        len(given) >= len(signature) and all(options.is_default(*p) for p in extra),
+        options.name,
+        lambda: f"`input_signature` has {len(signature)} entries; got {len(given)} arguments",
+        kind=TypeError,
+    )
     fitted = {
         name: _fitted(options.name, name, value, spec)
         for (name, value), spec in zip(given, signature, strict=False)

@@ -20,7 +20,8 @@ from wengert.core.errors import (
     describe,
     exhausted,
     invalid,
-    invalid_dtype,
+    require,
+    require_dtype,
 )
 from wengert.core.shapes import TensorShape, as_shape, merge
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
@@ -76,8 +77,11 @@ class TensorArray:
         self._items: list[Any] | None = None
         self._cleared: set[int] = set()
         self._buffer: Any = None
-        if isinstance(size, int) and size > dtypes.int32.max:
-            raise invalid("TensorArray", f"`size` must be an int32; got {size}")
+        require(
+            not isinstance(size, int) or size <= dtypes.int32.max,
+            "TensorArray",
+            f"`size` must be an int32; got {size}",
+        )
         if building() is None:
             count = int(static_int("TensorArray", size, "size"))
             try:
@@ -203,18 +207,22 @@ class TensorArray:
 
     def _checked(self, value: Any) -> Tensor:
         x = operand(value, None, self._dtype)
-        if x.dtype is not self._dtype:
-            raise invalid_dtype(
-                "TensorArray", f"the elements are {self._dtype.name}", x, help="Cast the value."
-            )
+        require_dtype(
+            x.dtype is self._dtype,
+            "TensorArray",
+            f"the elements are {self._dtype.name}",
+            x,
+            help="Cast the value.",
+        )
         shape = TensorShape(self._row)
-        if not shape.is_compatible_with(x.shape):
-            raise at_site(
-                ValueError(
-                    f"TensorArray.write: all elements must have one shape, {shape}; got "
-                    f"{describe(x)}. Pad it, or make the array with infer_shape=False."
-                )
-            )
+        require(
+            shape.is_compatible_with(x.shape),
+            "TensorArray.write",
+            f"all elements must have one shape, {shape}",
+            x,
+            help="Pad it, or make the array with infer_shape=False.",
+            kind=ValueError,
+        )
         rule = "all elements must have one shape, {wanted}; got {given}. Pad it"
         x = of_shape(x, self._row, "TensorArray.write", rule)
         if self._infer and self._items is not None:
@@ -229,12 +237,12 @@ class TensorArray:
         place, items = int(i), self._list()
         if not 0 <= place < len(items):
             raise _outside("read", place, len(items))
-        if place in self._cleared:
-            raise invalid(
-                "TensorArray.read",
-                f"element {place} was cleared by an earlier read",
-                help="Make the array with clear_after_read=False.",
-            )
+        require(
+            place not in self._cleared,
+            "TensorArray.read",
+            f"element {place} was cleared by an earlier read",
+            help="Make the array with clear_after_read=False.",
+        )
         x = self._item(place)
         if self._clears:
             items[place] = None
@@ -294,12 +302,12 @@ class TensorArray:
         """All elements joined along their first axis."""
         if self._eager():
             items = [self._item(i) for i in range(len(self._list()))]
-            if any(x.shape.rank == 0 for x in items):
-                raise invalid(
-                    "TensorArray.concat",
-                    "the elements must have an axis to join them along",
-                    help="Use stack().",
-                )
+            require(
+                not any(x.shape.rank == 0 for x in items),
+                "TensorArray.concat",
+                "the elements must have an axis to join them along",
+                help="Use stack().",
+            )
             return concat(items, 0) if items else self._nothing()
         buffer = self._in_trace()
         return apply(JOIN_ROWS, buffer, row_lengths(buffer))
@@ -312,16 +320,17 @@ class TensorArray:
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """The array with the rows of `value` as its elements."""
         x = self._of_dtype(value)
-        if x.shape.rank == 0:
-            raise invalid("TensorArray.unstack", "`value` must have rows", x)
+        require(x.shape.rank != 0, "TensorArray.unstack", "`value` must have rows", x)
         row = None if x.shape.rank is None else x.shape._dims[1:]
-        if not TensorShape(self._row).is_compatible_with(row):
-            raise at_site(
-                ValueError(
-                    f"TensorArray.unstack: all elements must have one shape, "
-                    f"{TensorShape(self._row)}; got rows of {describe(x)}."
-                )
-            )
+        require(
+            TensorShape(self._row).is_compatible_with(row),
+            "TensorArray.unstack",
+            lambda: (
+                f"all elements must have one shape, {TensorShape(self._row)}; got rows of "
+                f"{describe(x)}"
+            ),
+            kind=ValueError,
+        )
         if not self._eager():
             rule = (
                 f"all elements must have one shape, {TensorShape(self._row)}; got rows of {{given}}"
@@ -330,12 +339,12 @@ class TensorArray:
             x = of_shape(x, wanted, "TensorArray.unstack", rule)
             return self._with(apply(UNSTACK_ROWS, x), row)
         items, rows = self._list(), unstack(x)
-        if len(rows) > len(items) and not self._grows:
-            raise invalid(
-                "TensorArray.unstack",
-                f"{len(rows)} rows do not fit an array of {len(items)}",
-                help="Make it larger, or with dynamic_size=True.",
-            )
+        require(
+            len(rows) <= len(items) or self._grows,
+            "TensorArray.unstack",
+            lambda: f"{len(rows)} rows do not fit an array of {len(items)}",
+            help="Make it larger, or with dynamic_size=True.",
+        )
         items[:] = rows
         self._cleared.clear()
         self._row = merge(self._row, row) if self._infer else self._row
@@ -343,28 +352,32 @@ class TensorArray:
 
     def _of_dtype(self, value: Tensor) -> Any:
         x = operand(value, None, self._dtype)
-        if x.dtype is not self._dtype:
-            raise invalid_dtype(
-                "TensorArray", f"the elements are {self._dtype.name}", x, help="Cast the value."
-            )
+        require_dtype(
+            x.dtype is self._dtype,
+            "TensorArray",
+            f"the elements are {self._dtype.name}",
+            x,
+            help="Cast the value.",
+        )
         return x
 
     def split(self, value: Tensor, lengths: list[int], name: str | None = None) -> TensorArray:
         """The array with pieces of `value` of the given lengths as its elements."""
         x, sizes = self._of_dtype(value), _vector("split", "lengths", lengths)
-        if x.shape.rank == 0:
-            raise invalid("TensorArray.split", "`value` must have rows", x)
+        require(x.shape.rank != 0, "TensorArray.split", "`value` must have rows", x)
         if not self._eager():
             known = None if is_symbolic(sizes) else set(sizes._array.tolist())
             piece = known.pop() if known is not None and len(known) == 1 else None
             pieces = apply(CUT_ROWS, x, cast(sizes, dtypes.int64), piece=piece)
             return self._with(pieces)
         result, count = sizes._array.tolist(), len(self._list())
-        if sum(result) != x._array.shape[0] or min(result, default=0) < 0:
-            raise invalid(
-                "TensorArray.split",
-                f"the lengths must add up to the {x._array.shape[0]} rows of `value`; got {result}",
-            )
+        require(
+            sum(result) == x._array.shape[0] and min(result, default=0) >= 0,
+            "TensorArray.split",
+            lambda: (
+                f"the lengths must add up to the {x._array.shape[0]} rows of `value`; got {result}"
+            ),
+        )
         if len(result) != count and not self._grows:
             rule = f"there must be one length for each of the {count} elements"
             raise invalid("TensorArray.split", rule, help=f"There are {len(result)}.")
@@ -375,8 +388,7 @@ class TensorArray:
     def scatter(self, indices: list[int], value: Tensor, name: str | None = None) -> TensorArray:
         """The array with the rows of `value` at the given places."""
         x, places = self._of_dtype(value), _vector("scatter", "indices", indices)
-        if x.shape.rank == 0:
-            raise invalid("TensorArray.scatter", "`value` must have rows", x)
+        require(x.shape.rank != 0, "TensorArray.scatter", "`value` must have rows", x)
         count, wanted = x._array.shape[0], places._array.shape[0]
         if is_open((count, wanted)):
             return self._scatter_all(places, x)
@@ -418,10 +430,13 @@ def _items(buffer: Tensor) -> list[Any]:
 
 def _index(what: str, index: Tensor | int | float) -> Any:
     i = operand(index)
-    if not i.dtype.is_integer:
-        raise at_site(
-            TypeError(f"TensorArray.{what}: the index must be a whole number; got {describe(i)}.")
-        )
+    require(
+        i.dtype.is_integer,
+        f"TensorArray.{what}",
+        "the index must be a whole number",
+        i,
+        kind=TypeError,
+    )
     return i if i.dtype is dtypes.int32 else cast(i, dtypes.int32)
 
 
@@ -430,10 +445,12 @@ def _vector(method: str, what: str, value: Any) -> Any:
     x = operand(value)
     if not x.dtype.is_integer or x.shape.rank not in (1, None):
         # An empty list has no numbers of another dtype.
-        if x.shape.rank != 1 or x.shape.num_elements() != 0:
-            raise invalid_dtype(
-                f"TensorArray.{method}", f"`{what}` must be a list of whole numbers", x
-            )
+        require_dtype(
+            x.shape.rank == 1 and x.shape.num_elements() == 0,
+            f"TensorArray.{method}",
+            f"`{what}` must be a list of whole numbers",
+            x,
+        )
         return cast(x, dtypes.int32)
     return x
 

@@ -13,7 +13,7 @@ from wengert.core import dtypes, random_replay
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.dims import broadcast
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import require
 from wengert.core.op import ShapeDtype
 from wengert.core.sites import caller
 from wengert.engines import engine_choice
@@ -58,8 +58,7 @@ def vectorized_map(
 
     Gradients pass through it, and tapes inside `fn` give gradients for each row.
     """
-    if not callable(fn):
-        raise at_site(TypeError(f"vectorized_map: `fn` must be a function; got {describe(fn)}."))
+    require(callable(fn), "vectorized_map", "`fn` must be a function", fn, kind=TypeError)
     skeleton, tensors = take_apart("vectorized_map", elems)
     _check_rows(tensors)
     if building() is not None:
@@ -89,18 +88,19 @@ def _now(source: Tensor | Draw) -> Tensor:
 def _check_rows(tensors: list[Tensor]) -> None:
     sizes = set()
     for t in tensors:
-        if t.shape.rank == 0:
-            raise at_site(ValueError(f"vectorized_map: `elems` must have rows; got {describe(t)}."))
+        require(t.shape.rank != 0, "vectorized_map", "`elems` must have rows", t, kind=ValueError)
         if type(size := row_count(t)) is int:
             sizes.add(size)
     sizes.discard(1 if len(sizes) > 1 else None)
-    if len(sizes) > 1 or not tensors:
-        raise at_site(
-            ValueError(
-                "vectorized_map: all of `elems` must have the same number of rows; got "
-                f"{' and '.join(map(str, sorted(sizes))) or 'no tensors'}."
-            )
-        )
+    require(
+        len(sizes) <= 1 and tensors,
+        "vectorized_map",
+        lambda: (
+            "all of `elems` must have the same number of rows; got "
+            f"{' and '.join(map(str, sorted(sizes))) or 'no tensors'}"
+        ),
+        kind=ValueError,
+    )
 
 
 def _emit(fn: Callable[..., Any], skeleton: Slot, tensors: list[Any]) -> Tensor:
@@ -112,13 +112,13 @@ def _emit(fn: Callable[..., Any], skeleton: Slot, tensors: list[Any]) -> Tensor:
     one = lambda *xs: fn(put_together(skeleton, list(xs)))
     # A row is a turn: each draws its own random numbers.
     inner = trace_inner("fn", one, [ShapeDtype((), dtypes.int64), *rows], turn=True)
-    if any(h.written for h in inner.graph.held.values()):
-        raise at_site(
-            ValueError(
-                "vectorized_map: `fn` must not assign variables, for all rows run at once. Use "
-                "tf.map_fn, or assign outside."
-            )
-        )
+    require(
+        not any(h.written for h in inner.graph.held.values()),
+        "vectorized_map",
+        "`fn` must not assign variables, for all rows run at once",
+        help="Use tf.map_fn, or assign outside.",
+        kind=ValueError,
+    )
     closed = close([inner.graph], [])
     numbers = create.range(row_count(tensors[0]), dtype=dtypes.int64)
     axes = (0,) * (1 + len(tensors)) + (None,) * len(closed.tensors)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wengert.core import dims, dtypes
 from wengert.core.context import State, restoring, using
 from wengert.core.dims import Dim
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.op import AGAIN, ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
@@ -176,14 +176,14 @@ def _parts(g: Any, rows: bool) -> list[Any]:
 def _refuse_assignments(joint: Graph) -> None:
     """A gradient is computed when it is asked for, perhaps twice or in part: it has no effects."""
     for held in joint.held.values():
-        if held.written:
-            raise at_site(
-                ValueError(
-                    f"custom_gradient: a rule inside a function must not assign variables where the "
-                    f"gradient is taken around the function, or through a branch or loop of it; got "
-                    f"{held.variable.name!r}. Return the value, or assign it where the gradient is."
-                )
-            )
+        require(
+            not held.written,
+            "custom_gradient",
+            "a rule inside a function must not assign variables where the gradient is taken "
+            f"around the function, or through a branch or loop of it; got {held.variable.name!r}",
+            help="Return the value, or assign it where the gradient is.",
+            kind=ValueError,
+        )
 
 
 def _lifted(joint: Graph, count: int) -> tuple[Variable, ...]:

@@ -17,7 +17,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, invalid_dtype
+from wengert.core.errors import at_site, require, require_dtype
 from wengert.core.op import ShapeDtype
 from wengert.core.shapes import TensorShape, as_shape
 from wengert.core.sites import caller
@@ -73,16 +73,27 @@ def while_loop(
     computes the others again.
     """
     for label, function in (("cond", cond), ("body", body)):
-        if not callable(function):
-            raise at_site(
-                TypeError(f"while_loop: `{label}` must be a function; got {describe(function)}.")
-            )
-    if not isinstance(loop_vars, list | tuple | dict) or not loop_vars:
-        raise at_site(ValueError("while_loop: give at least one loop variable, in a list."))
+        require(
+            callable(function),
+            "while_loop",
+            f"`{label}` must be a function",
+            function,
+            kind=TypeError,
+        )
+    require(
+        isinstance(loop_vars, list | tuple | dict) and loop_vars,
+        "while_loop",
+        "give at least one loop variable, in a list",
+        kind=ValueError,
+    )
     if isinstance(parallel_iterations, Tensor) and building() is None:
         parallel_iterations = int(parallel_iterations)
-    if not isinstance(parallel_iterations, int) or parallel_iterations < 1:
-        raise at_site(TypeError("while_loop: `parallel_iterations` must be a positive number."))
+    require(
+        isinstance(parallel_iterations, int) and parallel_iterations >= 1,
+        "while_loop",
+        "`parallel_iterations` must be a positive number",
+        kind=TypeError,
+    )
     most = _limit(maximum_iterations)
     if building() is None:
         return _python_loop(cond, body, loop_vars, most)
@@ -96,16 +107,20 @@ def _limit(most: Any) -> Tensor | None:
     if most is None:
         return None
     x = operand(most)
-    if not x.dtype.is_integer:
-        raise at_site(
-            TypeError(
-                f"while_loop: `maximum_iterations` must be a whole number; got {describe(x)}."
-            )
-        )
-    if x.shape.rank not in (0, None):
-        raise at_site(
-            ValueError(f"while_loop: `maximum_iterations` must be a scalar; got {describe(x)}.")
-        )
+    require(
+        x.dtype.is_integer,
+        "while_loop",
+        "`maximum_iterations` must be a whole number",
+        x,
+        kind=TypeError,
+    )
+    require(
+        x.shape.rank in (0, None),
+        "while_loop",
+        "`maximum_iterations` must be a scalar",
+        x,
+        kind=ValueError,
+    )
     x = x if x.dtype.name == "int32" else cast(x, "int32")
     return maximum(as_scalar("while_loop", "`maximum_iterations`", x), 0)
 
@@ -137,13 +152,15 @@ def _like(loop_vars: Any, found: Any, single: bool) -> Any:
     """What the body returned in the structure of the loop variables."""
     if single and not nest.is_nested(found) and not isinstance(loop_vars, Mapping):
         found = [found]
-    if not same_structure(loop_vars, found, check_types=False):
-        raise at_site(
-            ValueError(
-                f"while_loop: the body must return the structure of the loop variables; they are "
-                f"{shown(loop_vars)}, it returned {shown(found)}."
-            )
-        )
+    require(
+        same_structure(loop_vars, found, check_types=False),
+        "while_loop",
+        lambda: (
+            "the body must return the structure of the loop variables; they are "
+            f"{shown(loop_vars)}, it returned {shown(found)}"
+        ),
+        kind=ValueError,
+    )
     return nest.pack_sequence_as(loop_vars, nest.flatten(found))
 
 
@@ -196,18 +213,18 @@ def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[
     if invariants is None:
         return specs
     wide = [_shape(s) for s in _shapes(invariants)]
-    if len(wide) != len(specs):
-        raise at_site(
-            ValueError(
-                f"while_loop: `shape_invariants` must match the {len(specs)} loop variables; got "
-                f"{len(wide)}."
-            )
-        )
+    require(
+        len(wide) == len(specs),
+        "while_loop",
+        lambda: f"`shape_invariants` must match the {len(specs)} loop variables; got {len(wide)}",
+        kind=ValueError,
+    )
     for spec, shape in zip(specs, wide, strict=True):
         if not TensorShape(spec.shape).is_subtype_of(shape):
             raise at_site(
                 ValueError(
-                    f"while_loop: a start of shape {TensorShape(spec.shape)} does not fit its shape "
+                    f"while_loop: a start of shape {TensorShape(spec.shape)} does not fit its "
+                    "shape "
                     f"invariant {TensorShape(shape)}."
                 )
             )
@@ -229,13 +246,17 @@ def _shape(invariant: TensorShape | TensorSpec | None) -> tuple[int | None, ...]
 
 def _verdict(found: Tensor | bool) -> Value | IndexedSlices:
     """What `cond` returned as one boolean."""
-    if nest.is_nested(found) or not isinstance(found, bool | np.bool_ | Value):
-        raise at_site(
-            TypeError(f"while_loop: `cond` must return one boolean; got {describe(found)}.")
-        )
+    require(
+        not nest.is_nested(found) and isinstance(found, bool | np.bool_ | Value),
+        "while_loop",
+        "`cond` must return one boolean",
+        found,
+        kind=TypeError,
+    )
     x = operand(found)
-    if not x.dtype.is_bool:
-        raise invalid_dtype("while_loop", "`cond` must return one boolean", x, help="Compare it.")
+    require_dtype(
+        x.dtype.is_bool, "while_loop", "`cond` must return one boolean", x, help="Compare it."
+    )
     return as_scalar("while_loop", "what `cond` returns", x)
 
 

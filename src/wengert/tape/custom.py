@@ -27,7 +27,7 @@ from wengert.core.context import (
     using,
 )
 from wengert.core.convert import operand
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -239,14 +239,16 @@ def _custom_op(
 ) -> Op:
     """An operation, used once, whose gradient is the user's rule."""
     name = _operation_name(_name(f))
-    if variables and not _takes_variables(rule):
-        raise at_site(
-            TypeError(
-                f"{name}: the function reads variables "
-                f"({', '.join(v.name for v in variables)}), so its gradient function must accept "
-                f"`variables=None` and return (argument gradients, variable gradients)."
-            )
-        )
+    require(
+        not variables or _takes_variables(rule),
+        name,
+        lambda: (
+            f"the function reads variables ({', '.join(v.name for v in variables)}), so its "
+            "gradient function must accept `variables=None` and return (argument gradients, "
+            "variable gradients)"
+        ),
+        kind=TypeError,
+    )
     # Shapes, not tensors: the tape must not keep an argument alive for its shape.
     places = [(a.tensor, a.positional, a.value.shape) for a in arguments]
 

@@ -21,7 +21,7 @@ from wengert.core.context import (
     using,
 )
 from wengert.core.convert import operand
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.core.op import Op
 from wengert.ops.create import zeros_like
 from wengert.tape import arguments, gradient_values, reference
@@ -55,13 +55,13 @@ class ForwardAccumulator(Listener):
         for p, t in zip(nest.flatten(primals), nest.flatten(tangents), strict=True):
             primal = arguments.asked("ForwardAccumulator", p, TypeError, "primal")
             primal = arguments.present(primal)
-            if not primal.dtype.is_differentiable:
-                raise at_site(
-                    ValueError(
-                        f"ForwardAccumulator: dtype {primal.dtype.name} has no derivative. "
-                        f"Cast it to a float type."
-                    )
-                )
+            require(
+                primal.dtype.is_differentiable,
+                "ForwardAccumulator",
+                f"dtype {primal.dtype.name} has no derivative",
+                help="Cast it to a float type.",
+                kind=ValueError,
+            )
             tangent = operand(t, None, primal.dtype)
             gradient_values.check_dtype(tangent, primal, "ForwardAccumulator")
             gradient_values.check_shape(tangent, primal, "ForwardAccumulator")
@@ -69,8 +69,7 @@ class ForwardAccumulator(Listener):
             self._tangents[primal._id] = tangent if old is None else old + tangent
 
     def __enter__(self) -> ForwardAccumulator:
-        if self._live:
-            raise at_site(ValueError("ForwardAccumulator: it is already recording."))
+        require(not self._live, "ForwardAccumulator", "it is already recording", kind=ValueError)
         try:
             self._live = get_ident()
             add_listener(self)
@@ -155,8 +154,12 @@ class ForwardAccumulator(Listener):
             tangent = self._tangents.get(value._id)
             if tangent is not None:
                 return tangent
-            if mode is UnconnectedGradients.ERROR:
-                raise at_site(ValueError("jvp: the value does not depend on the primals."))
+            require(
+                mode is not UnconnectedGradients.ERROR,
+                "jvp",
+                "the value does not depend on the primals",
+                kind=ValueError,
+            )
             return zeros_like(value) if mode is UnconnectedGradients.ZERO else None
 
         return nest.map_structure(one, primals)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.context import executing_eagerly
-from wengert.core.errors import invalid
+from wengert.core.errors import require
 from wengert.core.hooks import Hook
 from wengert.ops.create import eye, zeros_like
 from wengert.ops.create import zeros as zeros_of
@@ -94,10 +94,13 @@ def batch_jacobian(
 ) -> Tensor | None:
     """Derivatives within each example: shape [batch, target…, source…]."""
     t, s = target._array.shape, source._array.shape
-    if not t or not s or (type(t[0]) is int and type(s[0]) is int and t[0] != s[0]):
-        raise invalid(
-            "batch_jacobian", "target and source must share their first size", target, source
-        )
+    require(
+        t and s and (type(t[0]) is not int or type(s[0]) is not int or t[0] == s[0]),
+        "batch_jacobian",
+        "target and source must share their first size",
+        target,
+        source,
+    )
     count = _total(t[1:])
     order = (1, 0, *range(2, 1 + len(s)))
     if _all_at_once(count, vectorised):
