@@ -111,7 +111,7 @@ def _ranked(x: RaggedTensor, asked: list[int | Dim]) -> RaggedTensor:
     require(
         fits and not any(type(w) is int and w < -1 for w in asked),
         "to_tensor",
-        f"`shape` {asked} does not go with {x.shape}",
+        lambda: f"`shape` {asked} does not go with {x.shape}",
         x,
     )
     return x
@@ -169,7 +169,7 @@ def from_sparse(
     require(
         x.shape.rank == 2,
         "from_sparse",
-        f"a sparse matrix is needed; got shape {x.shape}",
+        lambda: f"a sparse matrix is needed; got shape {x.shape}",
         kind=ValueError,
     )
     kind = dtypes.as_dtype(row_splits_dtype)

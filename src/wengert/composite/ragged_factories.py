@@ -199,7 +199,10 @@ def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedT
     require(
         not isinstance(values, Factories) or values._partition.dtype is rows.dtype,
         "RaggedTensor",
-        f"row splits must have one type; got {rows.dtype.name} over {values._partition.dtype.name}",
+        lambda: (
+            f"row splits must have one type; got {rows.dtype.name} over "
+            f"{values._partition.dtype.name}"
+        ),
         help="Use x.with_row_splits_dtype.",
         kind=ValueError,
     )

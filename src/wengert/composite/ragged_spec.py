@@ -40,7 +40,7 @@ class RaggedTensorSpec(CompositeSpec):
         require(
             size.rank is None or ragged_rank < max(size.rank, 1),
             "RaggedTensorSpec",
-            f"`ragged_rank` {ragged_rank} must be less than the rank {size.rank}",
+            lambda: f"`ragged_rank` {ragged_rank} must be less than the rank {size.rank}",
             kind=ValueError,
         )
         kind = dtypes.as_dtype(dtype) if flat_values_spec is None else flat_values_spec.dtype

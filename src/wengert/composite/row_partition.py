@@ -265,7 +265,7 @@ class RowPartition:
         require(
             kind in (dtypes.int32, dtypes.int64),
             "with_dtype",
-            f"row splits are int32 or int64; got {kind.name}",
+            lambda: f"row splits are int32 or int64; got {kind.name}",
         )
         if kind is self.dtype:
             return self

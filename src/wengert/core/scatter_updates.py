@@ -218,7 +218,7 @@ class Scattered(Value):
         require(
             depth <= self._array.ndim,
             method,
-            f"index tuples of length {depth} are too long for rank {self._array.ndim}",
+            lambda: f"index tuples of length {depth} are too long for rank {self._array.ndim}",
         )
         for i in range(depth):
             _check_range(method, tuples[..., i], self._array.shape[i])

@@ -281,7 +281,7 @@ def _converted(x: Any, wanted: Any) -> Tensor:
     require(
         spec.shape.is_compatible_with(tensor.shape),
         "map_fn",
-        f"`fn_output_signature` asks for shape {spec.shape}",
+        lambda: f"`fn_output_signature` asks for shape {spec.shape}",
         tensor,
         kind=ValueError,
     )

@@ -205,7 +205,7 @@ def _call(call: PyCall, inp: Any) -> Any:
     require(
         callable(call.function),
         call.name,
-        f"a function was expected; got {call.function!r}",
+        lambda: f"a function was expected; got {call.function!r}",
         kind=TypeError,
     )
     inputs = [operand(x) for x in _arguments(call.name, inp)]

@@ -210,7 +210,7 @@ class TensorArray:
         require_dtype(
             x.dtype is self._dtype,
             "TensorArray",
-            f"the elements are {self._dtype.name}",
+            lambda: f"the elements are {self._dtype.name}",
             x,
             help="Cast the value.",
         )
@@ -355,7 +355,7 @@ class TensorArray:
         require_dtype(
             x.dtype is self._dtype,
             "TensorArray",
-            f"the elements are {self._dtype.name}",
+            lambda: f"the elements are {self._dtype.name}",
             x,
             help="Cast the value.",
         )

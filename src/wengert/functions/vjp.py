@@ -180,7 +180,8 @@ def _refuse_assignments(joint: Graph) -> None:
             not held.written,
             "custom_gradient",
             "a rule inside a function must not assign variables where the gradient is taken "
-            f"around the function, or through a branch or loop of it; got {held.variable.name!r}",
+            "around the function, or through a branch or loop of it; got "
+            f"{held.variable.name!r}",
             help="Return the value, or assign it where the gradient is.",
             kind=ValueError,
         )
