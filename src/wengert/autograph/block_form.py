@@ -10,23 +10,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.autograph import syntax as b
-from wengert.autograph.analysis import Facts, lets_pass
+from wengert.autograph.analysis import Facts
 from wengert.autograph.block_functions import Bundle
 from wengert.autograph.conversion_unit import Unit
-from wengert.autograph.expressions import Expressions
 from wengert.autograph.name_analysis import Symbol
+from wengert.autograph.statements import Nested
 
 
 class Forms(Bundle):
     """Builds the second form of one function, block by block, as the plain form asks for it."""
 
-    def __init__(self, facts: Facts, unit: Unit, nested: Any) -> None:
-        super().__init__(facts, unit)
+    methods: ClassVar[dict[type, str]] = {
+        **Bundle.methods,
+        ast.AnnAssign: "_annotated",
+        ast.Global: "_nothing",
+        ast.Nonlocal: "_nothing",
+        ast.If: "_plain_or_if",
+        ast.While: "_any_loop",
+        ast.For: "_any_loop",
+        ast.Try: "_try",
+        ast.TryStar: "_try",
+        ast.Assert: "_assert",
+    }
+
+    def __init__(self, facts: Facts, unit: Unit, nested: Nested) -> None:
+        super().__init__(facts, unit, nested)
         self.rewrite.forms = self
-        self._nested = nested
         self._kept: list[Any] = []
 
     # What the plain form asks for. Each answers with the number of a function in the bundle.
@@ -86,12 +98,12 @@ class Forms(Bundle):
                 return out + self._jump(node)
             jumps = self.facts.jumps(node)
             if not jumps:
-                out += self._statement(node)
+                out += self.statement(node)
                 continue
             rest = list(statements[i + 1 :])
             if isinstance(node, ast.If) and not self.facts.is_static(node.test):
                 return [*out, self._ask(node, rest)]
-            return out + self._statement(node) + self._guarded(node, rest)
+            return out + self.statement(node) + self._guarded(node, rest)
         return out
 
     def _jump(self, node: Any) -> list[ast.Assign]:
@@ -268,10 +280,6 @@ class Forms(Bundle):
         cells = b.load(ref, self.names.cells)
         return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
 
-    def _statement(self, node: ast.stmt) -> list[Any]:
-        method = _STATEMENTS.get(type(node))
-        return [b.rebuilt(node, self.rewrite)] if method is None else method(self, node)
-
     def _nothing(self, node: Any) -> list[Any]:
         return []
 
@@ -283,11 +291,11 @@ class Forms(Bundle):
     def _plain_or_if(self, node: ast.If) -> list[Any]:
         if not self.facts.is_static(node.test):
             return [self._ask(node, [])]
-        body, orelse = self._filled(node.body), self._block(node.orelse)
+        body, orelse = self.filled(node.body), self._block(node.orelse)
         return [b.changed(node, test=self.rewrite.test(node.test), body=body, orelse=orelse)]
 
-    def _filled(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        return self._block(statements) or [b.nothing(statements[0])]
+    def inner(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        return self._block(statements)
 
     def _any_loop(self, node: Any) -> list[ast.Expr]:
         ref = node.test if isinstance(node, ast.While) else node.iter
@@ -297,38 +305,24 @@ class Forms(Bundle):
             source = self.rewrite.iterable(node.iter, self.rewrite)
         return [b.do(ref, b.call(ref, self._loop(node), source, b.const(ref, True)))]
 
-    def _with(self, node: ast.With) -> list[ast.With]:
-        return with_(node, self._filled(node.body), self.rewrite, self.unit)
-
     def _try(self, node: ast.Try) -> list[ast.Try]:
         if self.facts.jumps(*node.finalbody):
             inner = b.changed(node, finalbody=[])
-            guarded = self._tried(inner) if node.handlers else self._filled(node.body)
+            guarded = self._tried(inner) if node.handlers else self.filled(node.body)
             return self._finally(node, guarded)
         return self._tried(node)
 
     def _tried(self, node: Any) -> list[Any]:
         """A `try` whose `finally` does not jump."""
         jumps = self.facts.jumps(*node.body)
-        handlers = [
-            b.changed(
-                h,
-                type=h.type and self.rewrite(h.type),
-                # An exception ends a jump that was on its way.
-                body=[
-                    caught(h, self.rewrite),
-                    *self._down(b.start(h), jumps),
-                    *self._block(h.body),
-                ],
-            )
-            for h in node.handlers
-        ]
+        # An exception ends a jump that was on its way.
+        handlers = self.handlers(node, lambda here: self._down(here, jumps))
         if node.orelse and jumps:
             orelse = self._unless(("else", id(node)), jumps, node.orelse)
         else:
             orelse = self._block(node.orelse)
         blocks = {
-            "body": self._filled(node.body),
+            "body": self.filled(node.body),
             "orelse": orelse,
             "finalbody": self._block(node.finalbody),
         }
@@ -378,13 +372,6 @@ class Forms(Bundle):
         )
         return [b.do(here, b.call(here, name))]
 
-    def _match(self, node: ast.Match) -> list[Any]:
-        cases = [
-            b.changed(c, guard=c.guard and self.rewrite(c.guard), body=self._filled(c.body))
-            for c in node.cases
-        ]
-        return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
-
     def _assert(self, node: ast.Assert) -> list[Any]:
         if not __debug__:
             return [node]
@@ -392,57 +379,3 @@ class Forms(Bundle):
         if node.msg is not None:
             message = b.thunk(node.msg, self.rewrite(node.msg))
         return [b.do(node, self._op(node, "assert_", self.rewrite.test(node.test), message))]
-
-    def _raise(self, node: ast.Raise) -> list[ast.Raise]:
-        return [raised(node, self.rewrite)]
-
-    def _function(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
-        return [self._nested(node, self.rewrite)]
-
-    def _class(self, node: Any) -> list[Any]:
-        return [node]
-
-
-def raised(node: ast.Raise, rewrite: Expressions) -> Any:
-    """A `raise` that tells the branch around it that it was meant."""
-    if node.exc is None:
-        return node
-    error = rewrite.op(node.exc, "raising", rewrite(node.exc))
-    return b.changed(node, exc=error, cause=node.cause and rewrite(node.cause))
-
-
-def caught(handler: ast.ExceptHandler, rewrite: Expressions) -> Any:
-    """What a handler asks before its own statements."""
-    here = b.start(handler)
-    return b.do(here, rewrite.op(here, "caught"))
-
-
-def with_(node: ast.With, body: list[Any], rewrite: Expressions, unit: Unit) -> list[Any]:
-    """A `with`, which asks what has become of an exception if it may have swallowed one."""
-    items = [b.rebuilt(i, rewrite) for i in node.items]
-    if all(map(lets_pass, node.items)):
-        return [b.changed(node, items=items, body=body)]
-    here = b.start(node)
-    passing = unit.fresh("passing", here)
-    items.append(b.context(rewrite.op(here, "passing"), b.store(here, passing)))
-    ask = b.do(here, rewrite.op(here, "swallowed", b.load(here, passing)))
-    return [b.changed(node, items=items, body=body), ask]
-
-
-_STATEMENTS: dict[type, Any] = {
-    ast.AnnAssign: Forms._annotated,
-    ast.Global: Forms._nothing,
-    ast.Nonlocal: Forms._nothing,
-    ast.If: Forms._plain_or_if,
-    ast.While: Forms._any_loop,
-    ast.For: Forms._any_loop,
-    ast.With: Forms._with,
-    ast.Try: Forms._try,
-    ast.TryStar: Forms._try,
-    ast.Match: Forms._match,
-    ast.Assert: Forms._assert,
-    ast.Raise: Forms._raise,
-    ast.FunctionDef: Forms._function,
-    ast.AsyncFunctionDef: Forms._class,
-    ast.ClassDef: Forms._class,
-}

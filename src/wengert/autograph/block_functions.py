@@ -15,17 +15,16 @@ from wengert.autograph.analysis import Facts
 from wengert.autograph.conversion_unit import Construct, Unit
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.name_analysis import Symbol
+from wengert.autograph.statements import Nested, Statements
 
 _NONE: Any = frozenset()
 
 
-class Bundle:
+class Bundle(Statements):
     """Collects functions, the names they use and the constructs they stand for."""
 
-    def __init__(self, facts: Facts, unit: Unit) -> None:
-        self.facts = facts
-        self.unit = unit
-        self.names = unit.names
+    def __init__(self, facts: Facts, unit: Unit, nested: Nested) -> None:
+        super().__init__(facts, unit, nested)
         self.rewrite = Expressions(facts, unit, plain=False)
         self._functions: list[Any] = []
         self._exports: dict[str, int] = {}

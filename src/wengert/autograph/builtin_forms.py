@@ -60,6 +60,11 @@ def _rows(x: Any) -> Source:
     return source(stack(list(result)))
 
 
+def _stacked(x: Any) -> Any:
+    """A list that grew as a tensor of its elements."""
+    return x.stack() if isinstance(x, TracedList) else x
+
+
 def len_(x: Any) -> Any:
     """The length; a tensor where it is known only when the function runs."""
     if isinstance(x, TracedList):
@@ -138,8 +143,7 @@ def reversed_(x: Any) -> Any:
 
 def sorted_(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
     """Items in order; those of a tensor as a tensor."""
-    if isinstance(iterable, TracedList):
-        iterable = iterable.stack()
+    iterable = _stacked(iterable)
     if not isinstance(iterable, SymbolicTensor):
         return builtins.sorted(iterable, key=key, reverse=reverse)
     if iterable.shape.rank not in (None, 1):
@@ -178,8 +182,7 @@ def bool_(*args: Any) -> Value | bool | IndexedSlices:
 
 def sum_(iterable: Any, /, start: int = 0) -> Any:
     """The sum of the items, or of the rows of a tensor."""
-    if isinstance(iterable, TracedList):
-        iterable = iterable.stack()
+    iterable = _stacked(iterable)
     if isinstance(iterable, SymbolicTensor):
         total = reduce_sum(iterable, 0)
         return total if type(start) is int and start == 0 else start + total
@@ -191,9 +194,7 @@ def _extreme(plain: Any, pair: Callable[[Any, Any], Any], over: Callable[..., An
         if kwargs or len(args) != 1:
             tensors = not kwargs and any(map(symbolic, args))
             return functools.reduce(pair, args) if tensors else plain(*args, **kwargs)
-        (rows,) = args
-        if isinstance(rows, TracedList):
-            rows = rows.stack()
+        rows = _stacked(args[0])
         if isinstance(rows, SymbolicTensor):
             return over(rows, 0) if rows.shape.rank == 1 else plain(rows)
         if isinstance(rows, list | tuple | GeneratorType):
@@ -206,8 +207,7 @@ def _extreme(plain: Any, pair: Callable[[Any, Any], Any], over: Callable[..., An
 
 def _quantified(plain: Any, join: Any, end: bool) -> Any:
     def quantified(iterable: Any) -> Any:
-        if isinstance(iterable, TracedList):
-            iterable = iterable.stack()
+        iterable = _stacked(iterable)
         if isinstance(iterable, SymbolicTensor):
             return (reduce_all if end else reduce_any)(cast(iterable, dtypes.bool_))
         items = iter(iterable)
@@ -309,33 +309,40 @@ def source_of(f: Any) -> Any:
     return tensor_range if f is range_of else call(f)
 
 
-replace(builtins.len, len_)
-replace(builtins.range, range_)
-replace(builtins.enumerate, enumerate_)
-replace(builtins.iter, iter_)
-replace(builtins.zip, zip_)
-replace(builtins.reversed, reversed_)
-replace(builtins.sorted, sorted_)
-replace(builtins.int, int_)
-replace(builtins.float, float_)
-replace(builtins.bool, bool_)
-replace(builtins.sum, sum_)
-replace(builtins.min, _extreme(builtins.min, minimum, reduce_min))
-replace(builtins.max, _extreme(builtins.max, maximum, reduce_max))
-replace(builtins.any, _quantified(builtins.any, or_, False))
-replace(builtins.all, _quantified(builtins.all, and_, True))
-replace(builtins.map, map_)
-replace(builtins.filter, filter_)
-replace(functools.reduce, reduce_)
-replace(stack, stack_)
-replace(concat, concat_)
-replace(add_n, add_n_)
-for _function in (
-    case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop,
-):  # fmt: skip
-    replace(_function, _converting(_function))
-for _function in (
-    nest.assert_same_structure, nest.flatten, nest.is_nested, nest.map_structure,
-    nest.pack_sequence_as,
-):  # fmt: skip
-    replace(_function, _walking(_function))
+for _function, _form in {
+    builtins.len: len_,
+    builtins.range: range_,
+    builtins.enumerate: enumerate_,
+    builtins.iter: iter_,
+    builtins.zip: zip_,
+    builtins.reversed: reversed_,
+    builtins.sorted: sorted_,
+    builtins.int: int_,
+    builtins.float: float_,
+    builtins.bool: bool_,
+    builtins.sum: sum_,
+    builtins.min: _extreme(builtins.min, minimum, reduce_min),
+    builtins.max: _extreme(builtins.max, maximum, reduce_max),
+    builtins.any: _quantified(builtins.any, or_, False),
+    builtins.all: _quantified(builtins.all, and_, True),
+    builtins.map: map_,
+    builtins.filter: filter_,
+    functools.reduce: reduce_,
+    stack: stack_,
+    concat: concat_,
+    add_n: add_n_,
+    **{
+        f: _converting(f)
+        for f in (
+            case, cond, foldl, foldr, map_fn, scan, switch_case, vectorized_map, while_loop,
+        )
+    },
+    **{
+        f: _walking(f)
+        for f in (
+            nest.assert_same_structure, nest.flatten, nest.is_nested, nest.map_structure,
+            nest.pack_sequence_as,
+        )
+    },
+}.items():  # fmt: skip
+    replace(_function, _form)

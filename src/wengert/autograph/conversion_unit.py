@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections import namedtuple
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,27 +17,13 @@ from wengert.autograph.name_analysis import Symbol, walk
 _MISSING = object()
 
 
-class Names:
-    """The names of ours in rewritten code, under a prefix that the user's code does not use."""
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-        # What every rewritten function finds in cells of its closure.
-        self.ops = prefix + "ops"
-        self.call = prefix + "call"
-        self.symbolic = prefix + "symbolic"
-        self.looping = prefix + "looping"
-        self.source = prefix + "source"
-        self.sourced = prefix + "sourced"
-        self.sites = prefix + "sites"
-        # What it makes for itself.
-        self.temporary = prefix + "t"
-        self.forms = prefix + "forms"
-        self.form = prefix + "form"
-        self.every = prefix + "every"
-        self.cells = prefix + "cells"
-        self.returned = prefix + "returned"
-        self.result = prefix + "result"
+# The names of ours in rewritten code, under a prefix that the user's code does not use. The first
+# seven are in cells of the closure of every rewritten function; the others it makes for itself.
+Names = namedtuple(
+    "Names",
+    "prefix ops call symbolic looping source sourced sites temporary forms form every cells"
+    " returned result",
+)
 
 
 @dataclass(eq=False)
@@ -95,7 +82,7 @@ class Unit:
         prefix = "ag__"
         while any(name.startswith(prefix) for name in used | self._bound):
             prefix = "_" + prefix
-        self.names = Names(prefix)
+        self.names = Names(prefix, *[prefix + name for name in Names._fields[1:]])
         self._count = 0
 
     def fresh(self, kind: str, ref: Any) -> str:

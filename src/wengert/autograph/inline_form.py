@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.autograph import syntax as b
 from wengert.autograph.analysis import Facts, is_generator, walk_statements
-from wengert.autograph.block_form import Forms, caught, raised, with_
+from wengert.autograph.block_form import Forms
 from wengert.autograph.conversion_unit import Unit
 from wengert.autograph.expressions import Expressions
 from wengert.autograph.name_analysis import blocks
+from wengert.autograph.statements import Statements
 
 # Where a block stands, which says how to leave it: at the top of the function (by `return`), as
 # the body of a loop (by `break`), or inside another statement (only by its end).
@@ -39,19 +40,30 @@ def _opted_out(node: ast.FunctionDef) -> bool:
     return "do_not_convert" in names
 
 
-class Plain:
+class Plain(Statements):
     """Rewrites the statements of one function in place."""
 
+    methods: ClassVar[dict[type, str]] = {
+        **Statements.methods,
+        ast.If: "if_",
+        ast.While: "while_",
+        ast.For: "for_",
+        ast.Try: "try_",
+        ast.TryStar: "try_",
+        ast.Assert: "assert_",
+        ast.Return: "return_",
+        ast.Global: "unchanged",
+        ast.Nonlocal: "unchanged",
+    }
+
     def __init__(self, facts: Facts, unit: Unit) -> None:
-        self.facts = facts
-        self.unit = unit
-        self.names = unit.names
-        self.forms = Forms(facts, unit, self.nested)
+        super().__init__(facts, unit, self._nested)
+        self.forms = Forms(facts, unit, self._nested)
         self.rewrite = Expressions(facts, unit, plain=True, forms=self.forms)
         self.loops: list[Any] = []
         self._keeps_form = False
 
-    def nested(self, node: ast.FunctionDef, rewrite: Expressions) -> ast.FunctionDef:
+    def _nested(self, node: ast.FunctionDef, rewrite: Expressions) -> ast.FunctionDef:
         return convert_function(node, self.unit, rewrite)
 
     def function(self) -> list[ast.stmt]:
@@ -105,7 +117,7 @@ class Plain:
             node,
             test=b.load(node.test, self.names.temporary),
             body=self.filled(node.body),
-            orelse=self.block(node.orelse, INSIDE),
+            orelse=self.inner(node.orelse),
         )
 
     def going_on(self, node: ast.stmt, rest: list[ast.stmt], place: str) -> list[ast.If]:
@@ -173,12 +185,8 @@ class Plain:
 
     # Statements.
 
-    def filled(self, statements: Sequence[ast.stmt], place: str = INSIDE) -> list[ast.stmt]:
-        return self.block(statements, place) or [b.nothing(statements[0])]
-
-    def statement(self, node: ast.stmt) -> list[Any]:
-        method = _STATEMENTS.get(type(node))
-        return [b.rebuilt(node, self.rewrite)] if method is None else method(self, node)
+    def inner(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
+        return self.block(statements, INSIDE)
 
     def if_(self, node: ast.If) -> list[ast.If]:
         if self.facts.is_static(node.test):
@@ -193,7 +201,7 @@ class Plain:
 
     def while_(self, node: ast.While) -> list[Any]:
         body = self.loop_body(node)
-        orelse = self.block(node.orelse, INSIDE)
+        orelse = self.inner(node.orelse)
         if self.facts.is_static(node.test):
             test = self.rewrite.test(node.test)
             return [b.changed(node, test=test, body=body, orelse=orelse)]
@@ -220,7 +228,7 @@ class Plain:
         if any(map(self.facts.may_defer, node.body)):
             rows = self.rewrite.op(ref, "iter", rows)
             rows = b.keep(ref, self.iterator(node), rows)
-        orelse = self.block(node.orelse, INSIDE)
+        orelse = self.inner(node.orelse)
         target = self.rewrite(node.target)
         theirs = b.changed(node, target=target, iter=rows, body=body, orelse=orelse)
         return [b.either(ref, check, ours, [theirs])]
@@ -228,12 +236,9 @@ class Plain:
     def loop_body(self, node: Any) -> list[ast.stmt]:
         self.loops.append(node)
         try:
-            return self.filled(node.body, BODY)
+            return self.block(node.body, BODY) or [b.nothing(node.body[0])]
         finally:
             self.loops.pop()
-
-    def with_(self, node: ast.With) -> list[ast.With]:
-        return with_(node, self.filled(node.body), self.rewrite, self.unit)
 
     def try_(self, node: Any) -> list[Any]:
         deferred = any(map(self.facts.may_defer, node.body))
@@ -242,30 +247,15 @@ class Plain:
         if (node.orelse and deferred) or (last and self.facts.may_defer(node)):
             # A jump out of the body would be lost, or another part run although it has happened.
             return self.start(b.start(node), node, self.forms.tried(node, self.loops))
-        handlers = [
-            b.changed(
-                h,
-                type=h.type and self.rewrite(h.type),
-                body=[caught(h, self.rewrite), *self.reset(h, deferred), *self.filled(h.body)],
-            )
-            for h in node.handlers
-        ]
-        parts = {f: self.block(getattr(node, f), INSIDE) for f in ("body", "orelse", "finalbody")}
+        handlers = self.handlers(node, lambda here: self.reset(here) if deferred else [])
+        parts = {f: self.inner(getattr(node, f)) for f in ("body", "orelse", "finalbody")}
         if jumping:
-            parts["finalbody"].insert(0, caught(node.finalbody[0], self.rewrite))
+            parts["finalbody"].insert(0, self.caught(node.finalbody[0]))
         return [b.changed(node, handlers=handlers, **parts)]
 
-    def reset(self, handler: ast.ExceptHandler, deferred: bool) -> list[Any]:
+    def reset(self, here: ast.Pass) -> list[Any]:
         """An exception ends a jump that was on its way."""
-        here = b.start(handler)
-        return [b.assign(here, self.names.form, b.const(here, None))] if deferred else []
-
-    def match(self, node: ast.Match) -> list[Any]:
-        cases = [
-            b.changed(c, guard=c.guard and self.rewrite(c.guard), body=self.filled(c.body))
-            for c in node.cases
-        ]
-        return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
+        return [b.assign(here, self.names.form, b.const(here, None))]
 
     def assert_(self, node: ast.Assert) -> list[Any]:
         if not __debug__:
@@ -283,15 +273,6 @@ class Plain:
             return [node]
         return [b.changed(node, value=self.rewrite.returned(node.value))]
 
-    def raise_(self, node: ast.Raise) -> list[ast.Raise]:
-        return [raised(node, self.rewrite)]
-
-    def inner_function(self, node: ast.FunctionDef) -> list[ast.FunctionDef]:
-        return [self.nested(node, self.rewrite)]
-
-    def as_it_is(self, node: ast.stmt) -> list[ast.stmt]:
-        return [node]
-
 
 def _is_docstring(node: ast.stmt) -> bool:
     return (
@@ -305,22 +286,3 @@ def _end(node: ast.stmt) -> ast.stmt:
     """The last statement inside a statement."""
     inner = blocks(node)
     return _end(inner[-1][-1]) if inner else node
-
-
-_STATEMENTS: dict[type, Any] = {
-    ast.If: Plain.if_,
-    ast.While: Plain.while_,
-    ast.For: Plain.for_,
-    ast.With: Plain.with_,
-    ast.Try: Plain.try_,
-    ast.TryStar: Plain.try_,
-    ast.Match: Plain.match,
-    ast.Assert: Plain.assert_,
-    ast.Raise: Plain.raise_,
-    ast.Return: Plain.return_,
-    ast.FunctionDef: Plain.inner_function,
-    ast.AsyncFunctionDef: Plain.as_it_is,
-    ast.ClassDef: Plain.as_it_is,
-    ast.Global: Plain.as_it_is,
-    ast.Nonlocal: Plain.as_it_is,
-}

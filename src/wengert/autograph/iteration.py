@@ -7,6 +7,7 @@ of the turn and those rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from wengert.autograph.lists import TracedList
@@ -32,10 +33,6 @@ class Source:
     def count(self) -> Any:
         """The number of items: an int where it is known, else a tensor."""
         raise NotImplementedError
-
-    def width(self) -> int:
-        """The number of stacks."""
-        return 0
 
     def stacks(self) -> list[Any]:
         """The tensors of which each turn gets a row."""
@@ -66,15 +63,22 @@ class Source:
         return (self.item(i, [x[i] for x in stacks]) for i in range(count))
 
 
-class _Rest(Source):
+class _Around(Source):
+    """Items of another source, changed."""
+
     def __init__(self, inner: Source) -> None:
         self.inner = inner
 
     def count(self) -> Any:
-        return self.inner.count() - 1
+        return self.inner.count()
 
-    def width(self) -> int:
-        return self.inner.width()
+    def stacks(self) -> list[Any]:
+        return self.inner.stacks()
+
+
+class _Rest(_Around):
+    def count(self) -> Any:
+        return self.inner.count() - 1
 
     def stacks(self) -> list[SymbolicTensor]:
         return [x[1:] for x in self.inner.stacks()]
@@ -95,9 +99,6 @@ class Rows(Source):
 
     def count(self) -> Any:
         return length(self.tensor)
-
-    def width(self) -> int:
-        return 1
 
     def stacks(self) -> list[Tensor]:
         return [self.tensor]
@@ -120,9 +121,6 @@ class Elements(Source):
 
     def count(self) -> Any:
         return self.list.length()
-
-    def width(self) -> int:
-        return len(self.list.arrays)
 
     def stacks(self) -> list[SymbolicTensor]:
         return nest.flatten(self.list.stack())
@@ -165,21 +163,12 @@ def _number(x: Any) -> Any:
     return to_tensor(x) if isinstance(x, Value) else x
 
 
-class Numbered(Source):
+class Numbered(_Around):
     """Items with their numbers."""
 
     def __init__(self, inner: Source, start: Any) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.start = start
-
-    def count(self) -> Any:
-        return self.inner.count()
-
-    def width(self) -> int:
-        return self.inner.width()
-
-    def stacks(self) -> list[SymbolicTensor]:
-        return self.inner.stacks()
 
     def item(self, i: SymbolicTensor, rows: list[SymbolicTensor]) -> Any:
         plain = type(self.start) is int and self.start == 0
@@ -201,39 +190,29 @@ class Side(Source):
             least = minimum(c, least)
         return least
 
-    def width(self) -> int:
-        return sum(s.width() for s in self.sources)
-
     def stacks(self) -> list[Tensor]:
         same = len({c if isinstance(c, int) else id(c) for c in self.counts}) == 1
-        results = [x for s in self.sources for x in s.stacks()]
+        parts = [s.stacks() for s in self.sources]
+        self.widths = list(map(len, parts))
         if same:
-            return results
+            return [x for part in parts for x in part]
         count = self.count()
-        return [x[:count] for x in results]
+        return [x[:count] for part in parts for x in part]
 
     def item(
         self, i: SymbolicTensor, rows: list[SymbolicTensor]
     ) -> tuple[SymbolicTensor, SymbolicTensor | tuple[SymbolicTensor, ...]]:
-        items = []
-        for s in self.sources:
-            items.append(s.item(i, rows[: s.width()]))
-            rows = rows[s.width() :]
-        return tuple(items)
+        left = iter(rows)
+        pairs = zip(self.sources, self.widths, strict=True)
+        return tuple([s.item(i, list(islice(left, width))) for s, width in pairs])
 
 
-class Backwards(Source):
+class Backwards(_Around):
     """Items from the last to the first."""
 
     def __init__(self, inner: Source) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.last = inner.count() - 1
-
-    def count(self) -> Any:
-        return self.last + 1
-
-    def width(self) -> int:
-        return self.inner.width()
 
     def stacks(self) -> list[Tensor]:
         return [reverse(x, [0]) for x in self.inner.stacks()]
