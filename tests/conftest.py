@@ -22,10 +22,11 @@ def _verified_graphs() -> Iterator[None]:
     from wengert.core.process_settings import PROCESS
 
     PROCESS.verifies_graphs = True
+    PROCESS.filters_tracebacks = False  # here Wengert's own frames are what one wants to see
     try:
         yield
     finally:
-        PROCESS.verifies_graphs = False
+        PROCESS.verifies_graphs, PROCESS.filters_tracebacks = False, True
 
 
 @pytest.fixture(autouse=True)

@@ -109,5 +109,7 @@ def test_versions_and_settings() -> None:
     tf.debugging.disable_traceback_filtering()
     assert not tf.debugging.is_traceback_filtering_enabled()
     tf.debugging.enable_traceback_filtering()
+    assert tf.debugging.is_traceback_filtering_enabled()
+    tf.debugging.disable_traceback_filtering()  # as in all tests
     assert tf.int8.limits == (0, 127)
     assert tf.float32.limits == (0, 1)

@@ -5,6 +5,7 @@ It stands outside the package `wengert`, so that pytest loads nothing else where
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -23,6 +24,24 @@ def pytest_configure(config: Any) -> None:
     config.addinivalue_line(
         "markers", "wengert_allow(*codes): findings that the doctor may make in this test"
     )
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, Any]:
+    """Reports errors without the frames of libraries, unless `--full-trace` asks for all."""
+    if call.excinfo is None or item.config.getoption("fulltrace") or "wengert" not in sys.modules:
+        return (yield)
+    from wengert.core.tracebacks import shown, trimmed
+
+    excinfo, whole = call.excinfo, call.excinfo.traceback
+    with shown(excinfo.value) as filters:
+        if filters:
+            excinfo.traceback = type(whole)(trimmed(excinfo.tb) or excinfo.tb)
+        result = yield
+    excinfo.traceback = whole
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,6 +4,7 @@ What every program needs is imported here; the rest stands in a table and comes 
 """
 
 from wengert._version import __version__
+from wengert.core import tracebacks as _tracebacks  # shows errors by the program's own frames
 from wengert.core.context import executing_eagerly, get_current_name_scope, name_scope
 from wengert.core.convert import to_tensor as convert_to_tensor
 from wengert.core.dtypes import (

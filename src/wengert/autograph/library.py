@@ -36,9 +36,7 @@ def is_user_code(code: types.CodeType, scope: dict[str, Any]) -> bool:
 
 
 def _judge(filename: str, scope: dict[str, Any]) -> bool:
-    if filename not in sites.USER:
-        sites.USER[filename] = not sites._is_library(filename)
-    if not sites.USER[filename]:
+    if not sites.is_user(filename):
         return False
     installed = "site-packages" in filename or "dist-packages" in filename
     return not installed or any(map(_is_ours, list(scope.values())))

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
 from wengert.cli.children import welcome
+from wengert.core.process_settings import PROCESS
+from wengert.core.sites import is_user
+from wengert.core.tracebacks import shown
 from wengert.keras_glue.alias import as_tensorflow
-
-_HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def run(
@@ -82,15 +83,15 @@ def _execute(script: str) -> None:
 
 def show(error: BaseException) -> None:
     """Prints an error as Python does, without the frames of this command."""
-    tb = _own_part(error.__traceback__)
-    traceback.print_exception(type(error), error, tb)
+    if PROCESS.filters_tracebacks:
+        with shown(error):
+            traceback.print_exception(error)
+    else:
+        traceback.print_exception(type(error), error, _own_part(error.__traceback__))
 
 
 def _own_part(tb: TracebackType | None) -> TracebackType | None:
-    while tb is not None and _is_ours(tb.tb_frame.f_code.co_filename):
+    """The frames from the program on."""
+    while tb is not None and not is_user(tb.tb_frame.f_code.co_filename):
         tb = tb.tb_next
     return tb
-
-
-def _is_ours(file: str) -> bool:
-    return file.startswith((_HERE + os.sep, "<frozen runpy")) or file == runpy.__file__

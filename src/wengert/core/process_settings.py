@@ -15,6 +15,7 @@ class Process:
         "array_lender",
         "deterministic",
         "exact_sites",
+        "filters_tracebacks",
         "lost_xla",
         "runs_eagerly",
         "step_driver",
@@ -28,6 +29,7 @@ class Process:
         self.array_lender = ""  # the module whose datasets are made over arrays without a copy
         self.deterministic = False  # random numbers that no seed fixes are refused
         self.exact_sites = 0  # how many want call sites walked to, not remembered
+        self.filters_tracebacks = True  # errors are shown without frames of libraries
         self.lost_xla = False  # forked from a process that used XLA
         self.runs_eagerly = False  # functions run as plain Python
         self.step_driver = ""  # the module whose functions of an iterator run as plain Python

@@ -13,6 +13,7 @@ Inside `exactly` every site is walked to, so that what the doctor says is proved
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
@@ -34,18 +35,42 @@ if TYPE_CHECKING:
 RawSite = tuple[CodeType, int]
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STDLIB = sysconfig.get_paths()["stdlib"]
-_LIBRARIES = ("numpy", "keras", "jax", "jaxlib", "optree", "scipy", "ml_dtypes", "rich")
+_FRAMEWORKS = ("keras", "jax", "jaxlib")
+_LIBRARIES = (*_FRAMEWORKS, "numpy", "optree", "scipy", "ml_dtypes", "rich")
+
+
+def _package(path: str) -> str:
+    """The installed package that a file belongs to, or nothing."""
+    parts = path.replace("\\", "/").split("/")
+    if "site-packages" not in parts:
+        return ""
+    return parts[parts.index("site-packages") + 1].removesuffix(".py")
 
 
 def _is_library(filename: str) -> bool:
     path = os.path.abspath(filename)
-    if path.startswith(_HERE + os.sep):
+    package = _package(path)
+    if is_ours(filename) or package in _LIBRARIES:
         return True
-    parts = path.replace("\\", "/").split("/")
-    if "site-packages" in parts:
-        package = parts[parts.index("site-packages") + 1].removesuffix(".py")
-        return package in _LIBRARIES or package.startswith("jax_")  # its plugins
-    return path.startswith(_STDLIB + os.sep) or filename.startswith(("<frozen", "<wengert"))
+    return not package and (path.startswith(_STDLIB + os.sep) or filename.startswith("<frozen"))
+
+
+@functools.cache
+def is_ours(filename: str) -> bool:
+    """Whether a file is Wengert's, or of the frameworks that it works with or for."""
+    path = os.path.abspath(filename)
+    package = _package(path)
+    if path.startswith(_HERE + os.sep) or filename.startswith("<wengert"):
+        return True
+    return package in _FRAMEWORKS or package.startswith("jax_")  # its plugins
+
+
+def is_user(filename: str) -> bool:
+    """Whether a file is the program's, or of a library that is not known here."""
+    known = USER.get(filename)
+    if known is None:
+        known = USER[filename] = not _is_library(filename)
+    return known
 
 
 # Files already judged; `True` for the user's own. Looked into by the door at every operation.
@@ -61,8 +86,7 @@ def find(frame: Any) -> RawSite | None:
                 frame = frame.f_back
             return frame.f_code, frame.f_lasti
         except KeyError:  # a file that was not judged yet
-            name = frame.f_code.co_filename
-            user[name] = not _is_library(name)
+            is_user(frame.f_code.co_filename)
         except AttributeError:  # no frame is left
             return None
     return None
@@ -88,9 +112,29 @@ class Site:
         """The source line, or nothing where Python no longer has it."""
         return linecache.getline(self.file, self.line).rstrip("\n")
 
+    @property
+    def place(self) -> str:
+        """File and line, or the cell of a notebook as IPython names it."""
+        cell = _cell(self.file)
+        return f"{self.file}:{self.line}" if cell is None else f"{cell}, line {self.line}"
+
     def __str__(self) -> str:
         text = self.text.strip()
-        return f"{self.file}:{self.line}" + (f": {text}" if text else "")
+        return self.place + (f": {text}" if text else "")
+
+
+def ipython() -> Any:
+    """The IPython that the program runs in, if it does."""
+    module = sys.modules.get("IPython")
+    return None if module is None else getattr(module, "get_ipython", lambda: None)()
+
+
+def _cell(file: str) -> str | None:
+    """What IPython calls the cell whose code has this file name: `Cell In[1]`."""
+    named = getattr(getattr(ipython(), "compile", None), "format_code_name", lambda file: None)(
+        file
+    )
+    return None if named is None else " ".join(named)
 
 
 def locate(site: RawSite | Site | None) -> Site | None:

@@ -62,7 +62,7 @@ class Explanation:
     @property
     def summary(self) -> str:
         """The reason in one line, with its place."""
-        where = f" ({self.site.file}:{self.site.line})" if self.site else ""
+        where = f" ({self.site.place})" if self.site else ""
         likely = "" if self.certain else "probably, "
         return f"{self.code}: {likely}{self.cause}{where}"
 

@@ -14,7 +14,7 @@ from wengert.explain import findings, source
 from wengert.explain.closure_reads import is_user
 from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import exact, known, place
-from wengert.explain.terminal import short
+from wengert.explain.terminal import near
 from wengert.functions.function import Function
 from wengert.functions.trace_log import TRACED_OFTEN, Change, Given, Note, nearest
 
@@ -76,9 +76,8 @@ class Ledger:
             f"{self.name}: {count} trace{'s' if count != 1 else ''}, {self.milliseconds:.1f} ms"
         ]
         for t in self.traces:
-            where = f"{short(t.site.file)}:{t.site.line}" if t.site else "elsewhere"
             what = "; ".join(map(str, t.changes)) or "the first"
-            lines.append(f"{t.milliseconds:>9.1f} ms  {where}  {what}")
+            lines.append(f"{t.milliseconds:>9.1f} ms  {near(t.site)}  {what}")
         if self.signature is not None and count > 1:
             lines.append(f"One trace would do with input_signature={self.signature}")
         return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.core.sites import Site
 from wengert.core.tensor import Value
 from wengert.explain.places import exact
-from wengert.explain.terminal import short
+from wengert.explain.terminal import near
 from wengert.tape.entries import full_form
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ class MemoryReport:
     def __str__(self) -> str:
         lines = [f"The tape keeps {size(self.bytes)} for {self.entries} entries."]
         for r in self.rows:
-            where = f"{short(r.site.file)}:{r.site.line}" if r.site else "elsewhere"
             text = f"  {r.site.text.strip()}" if r.site else ""
-            lines.append(f"{size(r.bytes):>10}  {r.entries:>5} × {r.operation:<24} {where}{text}")
+            lines.append(
+                f"{size(r.bytes):>10}  {r.entries:>5} × {r.operation:<24} {near(r.site)}{text}"
+            )
         return "\n".join(lines)
 
 

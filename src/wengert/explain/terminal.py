@@ -141,9 +141,15 @@ def _remark(word: str, style: str, text: str, margin: int) -> Iterator[Line]:
 
 
 def where(site: Site) -> str:
-    """File, line and column, the file relative to the working directory where it lies below."""
-    column = "" if site.column is None else f":{site.column + 1}"
-    return f"{short(site.file)}:{site.line}{column}"
+    """File, line and column; of a notebook cell its name and line."""
+    name = near(site)
+    in_file = name.endswith(f":{site.line}")
+    return f"{name}:{site.column + 1}" if in_file and site.column is not None else name
+
+
+def near(site: Site | None) -> str:
+    """The place of a site, its file relative to the working directory where it lies below."""
+    return "elsewhere" if site is None else site.place.replace(site.file, short(site.file), 1)
 
 
 def short(file: str) -> str:

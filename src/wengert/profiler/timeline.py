@@ -65,7 +65,7 @@ def _event(span: Span, began: int) -> dict[str, float | str]:
 def _told(site: RawSite, results: Any) -> dict[str, str]:
     where = locate(site)
     shown = " ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in results)
-    return {"results": shown} | ({"line": f"{where.file}:{where.line}"} if where else {})
+    return {"results": shown} | ({"line": where.place} if where else {})
 
 
 def _counters(sample: Sample, began: int) -> list[dict[str, Any]]:

@@ -25,7 +25,6 @@ class Runtime:
     soft_placement: bool = True
     synchronous: bool = True
     tensor_float_32: bool = True
-    traceback_filtering: bool = True
 
 
 RUNTIME = Runtime()
@@ -56,18 +55,18 @@ def is_op_determinism_enabled() -> bool:
 
 
 def enable_traceback_filtering() -> None:
-    """Accepted; tracebacks show the program's own lines as they are."""
-    RUNTIME.traceback_filtering = True
+    """Shows errors without the frames of Wengert, JAX and Keras, as from the beginning."""
+    PROCESS.filters_tracebacks = True
 
 
 def disable_traceback_filtering() -> None:
-    """Takes `enable_traceback_filtering` back."""
-    RUNTIME.traceback_filtering = False
+    """Shows all frames of errors, those of Wengert, JAX and Keras too."""
+    PROCESS.filters_tracebacks = False
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """What was said last."""
-    return RUNTIME.traceback_filtering
+    """Whether errors are shown without the frames of Wengert, JAX and Keras."""
+    return PROCESS.filters_tracebacks
 
 
 def get_inter_op_parallelism_threads() -> int:
