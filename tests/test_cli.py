@@ -130,7 +130,7 @@ class TestRun:
 
     def test_a_missing_script(self, here: Any) -> None:
         status, _, err = here("run", "nothing.py")
-        assert status == 1
+        assert status == 2
         assert "No such file" in err
 
 

@@ -1,4 +1,5 @@
-"""The pytest option `--wengert-doctor`: runs every test with Wengert's detectors on.
+"""For pytest: `--wengert-doctor` runs every test with Wengert's detectors on, and the setting
+`wengert_tensorflow` puts Wengert in TensorFlow's place. Errors are reported by the program's frames.
 
 It stands outside the package `wengert`, so that pytest loads nothing else where it is not used.
 """
@@ -7,17 +8,38 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 
 def pytest_addoption(parser: Any) -> None:
+    parser.addini(
+        "wengert_tensorflow",
+        "`import tensorflow` in tests, and in processes that they start, gives Wengert",
+        type="bool",
+        default=False,
+    )
     parser.getgroup("wengert").addoption(
         "--wengert-doctor",
         action="store_true",
         help="run tests with Wengert's detectors on; what they are certain of fails the test",
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Puts Wengert in TensorFlow's place before the first file of tests is read."""
+    if not early_config.getini("wengert_tensorflow"):
+        return
+    from wengert.cli.children import welcome
+    from wengert.keras_glue.alias import install
+
+    install()
+    children = ExitStack()
+    children.enter_context(welcome())
+    early_config.add_cleanup(children.close)
 
 
 def pytest_configure(config: Any) -> None:

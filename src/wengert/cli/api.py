@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import wengert
+from wengert.cli.programs import CommandError, read
 from wengert.core.errors import InvalidArgumentError
 
 _ROOTS = ("tensorflow", "wengert")
@@ -49,7 +50,10 @@ def has(name: str) -> bool:
 def uses(text: str, file: str = "<program>") -> list[Use]:
     """The `tf.` names in a program, each at its first line, in the order of lines."""
     reader = _Reader()
-    reader.visit(ast.parse(text, file))
+    try:
+        reader.visit(ast.parse(text, file))
+    except SyntaxError as error:
+        raise CommandError(f"{file}:{error.lineno}: {error.msg}") from None
     first: dict[str, int] = {}
     for use in sorted(reader.found, key=lambda u: u.line):
         first.setdefault(use.name, use.line)
@@ -155,7 +159,7 @@ def tell(scripts: list[str], missing: bool, as_json: bool) -> int:
 
 def _of_script(script: str) -> Iterator[Use]:
     seen = set()
-    for use in uses(Path(script).read_text(encoding="utf-8"), script):
+    for use in uses(read(script), script):
         short = shortened(use)
         if short is not None and short.name not in seen:
             seen.add(short.name)

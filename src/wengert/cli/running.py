@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib.util
-import io
 import os
 import runpy
 import sys
@@ -14,6 +12,7 @@ from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
 from wengert.cli.children import welcome
+from wengert.cli.programs import CommandError, check_module, read
 from wengert.core.process_settings import PROCESS
 from wengert.core.sites import is_user
 from wengert.core.tracebacks import shown
@@ -31,11 +30,14 @@ def run(
     try:
         with as_tensorflow(), _arguments(script, args, module), welcome():
             if module:
+                check_module(script)
                 runpy.run_module(script, run_name="__main__", alter_sys=True)
             else:
                 _execute(script)
     except SystemExit as end:
         return status(end)
+    except CommandError:
+        raise
     except Exception as error:
         if failed is not None:
             failed(error)
@@ -68,8 +70,7 @@ def _arguments(script: str, args: list[str], module: bool) -> Iterator[None]:
 
 
 def _execute(script: str) -> None:
-    with io.open_code(os.path.abspath(script)) as file:
-        text = importlib.util.decode_source(file.read())
+    text = read(script)
     main = ModuleType("__main__")
     main.__file__ = script
     main.__dict__["__builtins__"] = builtins

@@ -119,10 +119,25 @@ def shown(error: BaseException | None) -> Iterator[bool]:
         yield False
         return
     undo = trim(error)
+    _name_the_ways(error)
     try:
         yield True
     finally:
         undo()
+
+
+_WAYS = (
+    "  Wengert takes TensorFlow's place once it is asked to: write `import wengert as tf`, or "
+    "`import wengert.keras` before this line; run a script as it is with `wengert run`, and tests "
+    "with `wengert_tensorflow = true` among pytest's settings."
+)
+
+
+def _name_the_ways(error: BaseException) -> None:
+    """Says how a program that asks for TensorFlow gets Wengert."""
+    is_missing = isinstance(error, ModuleNotFoundError) and error.name == "tensorflow"
+    if is_missing and "tensorflow" not in sys.modules and not hasattr(error, "__notes__"):
+        error.add_note(_WAYS)
 
 
 def install() -> None:

@@ -85,10 +85,12 @@ class Doctor:
         self.functions = Functions(self.findings)
         self.gradients = _Gradients(self)
 
-    def examine(self, error: BaseException) -> None:
-        """Takes in what an error that ended the program says."""
+    def examine(self, error: BaseException) -> list[Explanation]:
+        """Takes in what an error that ended the program says, and tells it."""
         names = {e.code for e in self.findings.all()}
-        self.findings.add(e for e in examine(error) if e.code != "WG405" or e.code not in names)
+        result = [e for e in examine(error) if e.code != "WG405" or e.code not in names]
+        self.findings.add(result)
+        return result
 
     def report(self) -> Report:
         """The findings so far."""
