@@ -4,7 +4,7 @@ from types import SimpleNamespace as _Namespace
 
 from wengert.checkpoint.checkpoint import Checkpoint, CheckpointOptions
 from wengert.checkpoint.manager import CheckpointManager
-from wengert.checkpoint.python_state import PythonState as _PythonState
+from wengert.checkpoint.object_graph import TrackableView
 from wengert.checkpoint.reader import list_variables, load_checkpoint, load_variable
 from wengert.checkpoint.state_file import (
     CheckpointState,
@@ -12,7 +12,7 @@ from wengert.checkpoint.state_file import (
     get_checkpoint_state,
     latest_checkpoint,
 )
-from wengert.checkpoint.view import TrackableView
+from wengert.checkpoint.trackable import PythonState as _PythonState
 from wengert.core.name_tables import lazily as _lazily
 from wengert.core.name_tables import read as _read
 from wengert.ops.moving_average import ExponentialMovingAverage

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wengert.checkpoint.trackable import children, takes_tensors, variable_of
+from wengert.checkpoint.trackable import children, is_trackable, takes_tensors, variable_of
+from wengert.core.errors import at_site, describe
 
 if TYPE_CHECKING:
     from wengert.checkpoint.deferred_restore import Newborn
@@ -99,3 +100,26 @@ def leading_to(nodes: list[Node], targets: set[int]) -> set[int]:
                 result.add(parent)
                 queue.append(parent)
     return result
+
+
+class TrackableView:
+    """The objects below a root, as a checkpoint sees them."""
+
+    def __init__(self, root: Any) -> None:
+        if not is_trackable(root):
+            raise at_site(ValueError(f"TrackableView: an object with state; got {describe(root)}."))
+        self._root = root
+
+    @property
+    def root(self) -> Any:
+        """The object at the top."""
+        return self._root
+
+    @classmethod
+    def children(cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """The children of an object by name."""
+        return children(obj)
+
+    def descendants(self) -> list[Any]:
+        """All objects from the root on, nearest first, each once."""
+        return walk(self._root).objects

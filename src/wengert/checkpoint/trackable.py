@@ -7,6 +7,7 @@ attribute that is not there yet is kept in the object itself, and applied when i
 
 from __future__ import annotations
 
+import abc
 import sys
 import weakref
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from wengert.core.variable import Variable
 
 if TYPE_CHECKING:
     from wengert.checkpoint.restore import Restoration
+    from wengert.core.tensor import Tensor
 
 
 _CONTAINERS = list | tuple | dict
@@ -86,6 +88,26 @@ class Trackable:
         if awaiting is None or not awaiting.of(self):
             awaiting = self.__dict__["_self_awaiting"] = Awaiting(self)
         awaiting.add(restoration, node)
+
+
+class PythonState(Trackable, abc.ABC):
+    """The base of objects whose state is no variable: they turn it into a string and back."""
+
+    @abc.abstractmethod
+    def serialize(self) -> str | bytes:
+        """The state as a string."""
+
+    @abc.abstractmethod
+    def deserialize(self, string_value: bytes) -> None:
+        """Takes a state that `serialize` made."""
+
+    def _serialize_to_tensors(self) -> dict[str, Tensor]:
+        from wengert.core.convert import to_tensor
+
+        return {"py_state": to_tensor(self.serialize())}
+
+    def _restore_from_tensors(self, restored_tensors: dict[str, Tensor]) -> None:
+        self.deserialize(restored_tensors["py_state"].numpy())
 
 
 class AutoTrackable(Trackable):

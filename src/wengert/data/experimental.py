@@ -27,8 +27,8 @@ from wengert.data.dataset_options import (
     ThreadingOptions,
 )
 from wengert.data.elementwise import AssertCardinality
+from wengert.data.grouping import GroupByReducer, Reducer
 from wengert.data.plan import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, static_int
-from wengert.data.reducing import GroupByReducer, Reducer
 from wengert.data.sources import Tensors
 from wengert.data.structure import blank, normalize
 

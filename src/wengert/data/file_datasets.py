@@ -1,24 +1,16 @@
-"""Datasets of what stands in files: names of files, and lines of text."""
+"""The names of files that a program gives to a dataset, and strings of files as arrays."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wengert.core import nest
-from wengert.core.apply import wrap
-from wengert.core.dtypes import string
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
-from wengert.data.sources import Started
-from wengert.io.expansion import opened
-from wengert.io.paths import local, reporting
-from wengert.io.tfrecord import compression
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
@@ -50,25 +42,8 @@ def matching(file_pattern: str, name: str = "list_files") -> list[str]:
     return results
 
 
-def text_lines(filenames: TensorLike, compression_type: str | None) -> Started:
-    """The lines of text files, one file after the other, without their ends."""
-    names = file_names(filenames, "TextLineDataset")
-    kind = compression("TextLineDataset", compression_type)
-    sample = wrap(scalar_text(b""))
-    return Started(lambda: _lines(names, kind), TensorSpec([], string), sample)
-
-
 def scalar_text(text: bytes) -> np.ndarray:
     """One string as an array."""
     array = np.empty((), object)
     array[()] = text
     return array
-
-
-def _lines(names: list[str], kind: str) -> Iterator[Tensor]:
-    own = "TextLineDataset"
-    for name in names:
-        path = local(own, name)
-        with reporting(own, path), open(path, "rb") as file:
-            for line in opened(own, path, file, kind):
-                yield wrap(scalar_text(line.removesuffix(b"\n").removesuffix(b"\r")))

@@ -7,7 +7,7 @@ same spec needs no new trace. A loop over a dataset starts an iteration when the
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from wengert.data.captured_tensors import Captured
     from wengert.data.dataset import Dataset
     from wengert.data.dataset_arguments import DatasetArgument
+    from wengert.data.plan import Plan
+
+    Given = dict[Captured | DatasetArgument, list[Tensor] | Dataset]
 
 
 # Iterations that loops of running functions have started, the one that was asked last at the end;
@@ -123,19 +126,46 @@ def started(dataset: Dataset, iterate: type) -> TracedIterator:
     """An iteration over a dataset that starts when the function runs."""
 
     plan = dataset._plan
-    arguments = dataset_arguments.handed_in(plan)
 
-    def call(*numbers: Tensor) -> list[Any]:
-        iterator = iterate(plan, _given(arguments, numbers))
+    def start(given: Given) -> list[Tensor]:
+        iterator = iterate(plan, given)
         number = iterator.number()
         _started[int(number)] = iterator
         while len(_started) > _MOST_STARTED:
             _started.popitem(last=False)
         return [number]
 
-    inputs = _tensors(arguments)
-    number = _called("iterate", call, inputs, [TensorSpec((), "int64")])[0]
+    number = _when_run("iterate", plan, start, [TensorSpec((), "int64")])[0]
     return TracedIterator(dataset.element_spec, number, dataset_arguments.uses_variables(plan))
+
+
+def _when_run(
+    name: str,
+    plan: Plan,
+    run: Callable[..., list[Any]],
+    specs: list[TensorSpec],
+    elements: bool = False,
+    function: UserFunction | None = None,
+    more: Sequence[Any] = (),
+) -> list[SymbolicTensor]:
+    """Calls `run` on the datasets of a call, and on more tensors, when the function runs.
+
+    `elements` says that it goes through the elements, which may depend on variables. A `function`
+    of the user's may close over tensors, which are handed in like the datasets.
+    """
+    arguments = dataset_arguments.handed_in(plan)
+    variables = elements and dataset_arguments.uses_variables(plan)
+    if function is not None and function.captured is not None:
+        arguments = [*arguments, function.captured]
+    variables = variables or (function is not None and function.uses_variables())
+    inputs = [t for argument in arguments for t in argument.tensors]
+
+    def call(*values: Tensor) -> list[Any]:
+        left = iter(values)
+        given = {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
+        return run(given, *left)
+
+    return _called(name, call, [*inputs, *more], specs, variables)
 
 
 # How many of the datasets that a function has made at one place last: those of calls at one time.
@@ -144,17 +174,14 @@ _MOST_MADE = 8
 
 def bound(dataset: Dataset) -> Tensor:
     """The number of a dataset that the function makes of its arguments, when it runs."""
-    arguments = dataset_arguments.handed_in(dataset._plan)
     kept: deque[Any] = deque(maxlen=_MOST_MADE)
 
-    def call(*numbers: Tensor) -> list[Tensor]:
-        plan = dataset_arguments.BoundPlan(dataset._plan, _given(arguments, numbers))
-        new = type(dataset)(plan)
+    def make(given: Given) -> list[Tensor]:
+        new = type(dataset)(dataset_arguments.BoundPlan(dataset._plan, given))
         kept.append(new)
         return [dataset_arguments.number_of(new)]
 
-    inputs = _tensors(arguments)
-    return _called("dataset", call, inputs, [TensorSpec((), "int64")])[0]
+    return _when_run("dataset", dataset._plan, make, [TensorSpec((), "int64")])[0]
 
 
 def is_symbolic(value: Any) -> bool:
@@ -200,19 +227,6 @@ def made_of_rows(
     return made(make, value, spec, sizes.pop() if len(sizes) == 1 else UNKNOWN_CARDINALITY)
 
 
-def _tensors(arguments: list[Captured | DatasetArgument]) -> list[SymbolicTensor]:
-    """What a graph passes for arguments."""
-    return [t for argument in arguments for t in argument.tensors]
-
-
-def _given(
-    arguments: list[Captured | DatasetArgument], values: tuple[Tensor, ...]
-) -> dict[Captured | DatasetArgument, list[Tensor] | Dataset]:
-    """The datasets and tensors of a call, by what stood for them in the trace."""
-    left = iter(values)
-    return {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
-
-
 def ended(number: Tensor) -> None:
     """Forgets an iteration that has come to its end."""
     _started.pop(int(number), None)
@@ -220,29 +234,18 @@ def ended(number: Tensor) -> None:
 
 def single(dataset: Dataset) -> Tensor | dict[str, SymbolicTensor]:
     """`Dataset.get_single_element` when the function runs."""
-    form = Form("get_single_element", dataset.element_spec)
-    arguments = dataset_arguments.handed_in(dataset._plan)
-
-    def call(*numbers: Tensor) -> list[Any]:
-        return form.apart(dataset._single(_given(arguments, numbers)))
-
-    inputs = _tensors(arguments)
-    variables = dataset_arguments.uses_variables(dataset._plan)
-    return form.together(_called("get_single_element", call, inputs, form.parts, variables))
+    name = "get_single_element"
+    form = Form(name, dataset.element_spec)
+    run = lambda given: form.apart(dataset._single(given))
+    return form.together(_when_run(name, dataset._plan, run, form.parts, True))
 
 
 def reduced(dataset: Dataset, state: Tensor, spec: TensorSpec, function: UserFunction) -> Tensor:
     """`Dataset.reduce` when the function runs."""
     form = Form("reduce", spec)
-    arguments = dataset_arguments.handed_in(dataset._plan)
-    if function.captured is not None:
-        arguments = [*arguments, function.captured]
-    inputs = _tensors(arguments)
-    variables = function.uses_variables() or dataset_arguments.uses_variables(dataset._plan)
 
-    def call(*parts: Tensor) -> list[Any]:
-        given, first = parts[: len(inputs)], form.together(list(parts[len(inputs) :]))
-        return form.apart(dataset._reduced(first, function, _given(arguments, given)))
+    def run(given: Given, *parts: Tensor) -> list[Any]:
+        return form.apart(dataset._reduced(form.together(list(parts)), function, given))
 
     start = form.apart(state)
-    return form.together(_called("reduce", call, [*inputs, *start], form.parts, variables))
+    return form.together(_when_run("reduce", dataset._plan, run, form.parts, True, function, start))

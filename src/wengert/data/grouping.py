@@ -1,8 +1,8 @@
-"""Steps that make datasets of neighbouring or similar elements, and leave out what was seen."""
+"""Steps that put neighbouring or similar elements together, or keep one of those that are equal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,14 @@ from wengert.core.dtypes import DType, int32, int64, string
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
+from wengert.data.elementwise import same_state
 from wengert.data.infer_element_spec import announced_of_groups
 from wengert.data.iterators import chained, pulling
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.sources import Elements
-from wengert.data.structure import columns, map_spec
-from wengert.data.user_functions import UserFunction, loosened
+from wengert.data.structure import columns, map_spec, spec_of
+from wengert.data.user_functions import FunctionStep, UserFunction, loosened
 
 if TYPE_CHECKING:
     from wengert.data.dataset import Dataset
@@ -97,7 +98,7 @@ class Window(Plan):
         return -(-count // self._shift)
 
 
-class GroupByWindow(Plan):
+class GroupByWindow(FunctionStep):
     """Collects elements by key; when a window is full, a function makes a dataset of it."""
 
     kind = "_GroupByWindowDataset"
@@ -110,35 +111,28 @@ class GroupByWindow(Plan):
         size: UserFunction,
         dataset: type,
     ) -> None:
-        super().__init__(source)
-        self.key, self.reduce, self.size, self._dataset = key, reduce, size, dataset
+        super().__init__(source, reduce, None)
+        self.key, self.size, self._dataset = key, size, dataset
 
     def start(self, run: Run) -> Iterator[Any]:
         return chained(pulling(_Groups(self, self.input.start(run), run).following))
 
-    @property
-    def settled(self) -> bool:
-        return "spec" in self.__dict__
-
     def made(self, key: Tensor, elements: list[Tensor]) -> Plan:
         """The dataset that the user makes of one window."""
         window = self._dataset(Elements(elements, self.__dict__.get("_known")))
-        return plan_of(self.reduce, self.reduce((key, window)))
+        return plan_of(self.function, self.function((key, window)))
 
-    @cached_property
-    def _probed(self) -> Plan:
+    def probe(self) -> tuple[Any, Any]:
         self.__dict__["_known"] = self.input.spec
         sample = self.input.sample()
-        return self.made(scalar_key(self.key, self.key(sample)), [sample])
+        plan = self.made(scalar_key(self.key, self.key(sample)), [sample])
+        # One group tells of itself only: where the key is asked for its value, sizes may differ.
+        return map_spec(loosened, plan.spec), plan.sample()
 
     def find_spec(self) -> TensorSpec:
         window = self._dataset(Elements([], self.input.spec))
-        result = announced_of_groups(self.reduce, window)
-        # One group tells of itself only: where the key is asked for its value, sizes may differ.
-        return map_spec(loosened, self._probed.spec) if result is None else result
-
-    def sample(self) -> Any:
-        return self._probed.sample()
+        result = announced_of_groups(self.function, window)
+        return self._probed[0] if result is None else result
 
     def cardinality(self) -> int:
         count = self.input.cardinality()
@@ -236,6 +230,64 @@ class Unique(Plan):
             return True
 
         return filter(is_new, self.input.start(run))
+
+    def cardinality(self) -> int:
+        return UNKNOWN_CARDINALITY
+
+
+class Reducer:
+    """How to reduce a group: its first state, the state after one more element, the result."""
+
+    def __init__(
+        self,
+        init_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        finalize_func: Callable[..., Any],
+    ) -> None:
+        self.init_func, self.reduce_func = init_func, reduce_func
+        self.finalize_func = finalize_func
+
+
+class GroupByReducer(Plan):
+    """The results of all groups, in the order of their keys."""
+
+    kind = "_GroupByReducerDataset"
+
+    def __init__(self, source: Plan, key_func: Callable[..., Any], reducer: Reducer) -> None:
+        super().__init__(source)
+        if not isinstance(reducer, Reducer):
+            words = f"group_by_reducer: `reducer` must be a Reducer; got {describe(reducer)}."
+            raise at_site(TypeError(words))
+        self._key = UserFunction("group_by_reducer", key_func, "key_func")
+        self._first = UserFunction("group_by_reducer", reducer.init_func, "init_func")
+        self._next = UserFunction("group_by_reducer", reducer.reduce_func, "reduce_func")
+        self._last = UserFunction("group_by_reducer", reducer.finalize_func, "finalize_func")
+
+    def start(self, run: Run) -> Iterator[Any]:
+        states: dict[int, Any] = {}
+        kind = None
+        for element in self.input.start(run):
+            key = int(scalar_key(self._key, self._key(element)))
+            if key not in states:
+                states[key] = self._begun(key)
+                kind = kind or spec_of(states[key])
+            states[key] = self._next((states[key], element))
+            kind = same_state(self._next, kind, states[key])
+        for key in sorted(states):
+            yield self._last(states[key])
+
+    def _begun(self, key: int) -> Tensor | tuple[Tensor, Tensor]:
+        return self._first(wrap(np.array(key, np.int64)))
+
+    @cached_property
+    def _probed(self) -> dict[str, Tensor]:
+        return self._last(self._next((self._begun(0), self.input.sample())))
+
+    def find_spec(self) -> dict[str, TensorSpec]:
+        return spec_of(self._probed)
+
+    def sample(self) -> Any:
+        return self._probed
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY

@@ -30,7 +30,6 @@ from wengert.ops.select import where
 from wengert.ops.strings import as_string
 
 if TYPE_CHECKING:
-    from wengert.core.composite import CompositeTensor
     from wengert.core.tensor import Tensor
 
 
@@ -41,8 +40,8 @@ class TextFileIndex:
     LINE_NUMBER = -1
 
 
-class TableInitializerBase(Trackable):
-    """What fills a table when it is made."""
+class _Typed(Trackable):
+    """What has keys of one dtype, and values of another."""
 
     def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
@@ -55,6 +54,10 @@ class TableInitializerBase(Trackable):
     @property
     def value_dtype(self) -> DType:
         return self._value_dtype
+
+
+class TableInitializerBase(_Typed):
+    """What fills a table when it is made."""
 
     def initialize(self, table: Any) -> Any:
         """Fills a table."""
@@ -138,48 +141,45 @@ class Contents(Resource):
         self.lock = new_lock()
 
 
-class Table(Trackable):
-    """What all tables do."""
-
-    def __init__(
-        self, key_dtype: DType, value_dtype: DType, default_value: int | list[float] | str
-    ) -> None:
-        self._key_dtype = dtypes.as_dtype(key_dtype)
-        self._value_dtype = dtypes.as_dtype(value_dtype)
-        self._default = operand(default_value, self._value_dtype)
-        self._contents = Contents()
-
-    @property
-    def key_dtype(self) -> DType:
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> DType:
-        return self._value_dtype
-
-    @property
-    def default_value(self) -> Any:
-        return self._default
+class _Lookup(_Typed):
+    """What answers keys with values, those of composites too."""
 
     @property
     def name(self) -> str | None:
         return None
 
-    def lookup(
-        self,
-        keys: Tensor | list[int] | CompositeTensor | Tensor | RaggedTensor,
-        name: str | None = None,
-    ) -> Any:
-        """The values of keys; the default value for keys that are not there."""
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The values of keys; the default value, or a bucket, for keys that are not there."""
         if isinstance(keys, RaggedTensor):
             return keys.with_values(self.lookup(keys.values))
         if isinstance(keys, SparseTensor):
             return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
+        return self._lookup(keys)
+
+    def _lookup(self, keys: Any) -> Tensor:
+        raise NotImplementedError
+
+    __getitem__ = lookup
+
+
+class Table(_Lookup):
+    """What all tables do."""
+
+    def __init__(
+        self, key_dtype: DType, value_dtype: DType, default_value: int | list[float] | str
+    ) -> None:
+        super().__init__(key_dtype, value_dtype)
+        self._default = operand(default_value, self._value_dtype)
+        self._contents = Contents()
+
+    @property
+    def default_value(self) -> Any:
+        return self._default
+
+    def _lookup(self, keys: Any) -> Tensor:
         x = self._checked(keys)
         shape = [*x.shape, *self._default.shape] if x.shape.rank is not None else None
         return self._run("lookup", self._find, [x], [TensorSpec(shape, self._value_dtype)])[0]
-
-    __getitem__ = lookup
 
     def _find(self, keys: Tensor) -> list[Tensor]:
         array = keys.numpy() if hasattr(keys, "numpy") else keys
@@ -272,7 +272,7 @@ class StaticHashTable(Table):
         return super()._find(keys)
 
 
-class StaticVocabularyTable(Trackable):
+class StaticVocabularyTable(_Lookup):
     """A table of words and their numbers, with buckets by hash for words that it does not have."""
 
     def __init__(
@@ -291,30 +291,13 @@ class StaticVocabularyTable(Trackable):
             raise at_site(TypeError("StaticVocabularyTable: the values must be int64."))
         self._buckets = int(num_oov_buckets)
         kind = lookup_key_dtype or (self._table.key_dtype if self._table else dtypes.string)
-        self._key_dtype = dtypes.as_dtype(kind)
-
-    @property
-    def key_dtype(self) -> DType:
-        return self._key_dtype
-
-    @property
-    def value_dtype(self) -> DType:
-        return dtypes.int64
-
-    @property
-    def name(self) -> str | None:
-        return None
+        super().__init__(kind, dtypes.int64)
 
     def size(self, name: str | None = None) -> Tensor | int:
         """How many numbers there are: those of the words and of the buckets."""
         return (0 if self._table is None else self._table.size()) + self._buckets
 
-    def lookup(self, keys: Tensor | RaggedTensor, name: str | None = None) -> Any:
-        """The numbers of words; those that are not in the table get the number of a bucket."""
-        if isinstance(keys, RaggedTensor):
-            return keys.with_values(self.lookup(keys.values))
-        if isinstance(keys, SparseTensor):
-            return SparseTensor(keys.indices, self.lookup(keys.values), keys.dense_shape)
+    def _lookup(self, keys: Any) -> Tensor:
         x = operand(keys, None, self._key_dtype)
         words = x if x.dtype is dtypes.string else as_string(x)
         bucket = to_hash_bucket_fast(words, self._buckets)
@@ -323,8 +306,6 @@ class StaticVocabularyTable(Trackable):
         given = x if x.dtype is self._table.key_dtype else cast(x, self._table.key_dtype)
         value = self._table.lookup(given)
         return where(value < 0, bucket + self._table.size(), value)
-
-    __getitem__ = lookup
 
 
 class MutableHashTable(Table):
