@@ -58,7 +58,8 @@ _MISFIT = (
 
 def _fitting(variable: Variable, method: str, value: Any, shape: Shape) -> Tensor:
     """A value that is to be written, with the shape that the variable must have or has."""
-    rule = _MISFIT.replace("NAME", repr(variable.name))
+    # Not `name`: asking an alias for it tells that the function knows which variable it is.
+    rule = _MISFIT.replace("NAME", repr(f"{variable._name}:0"))
     return of_shape(operand(value, variable.dtype), shape, method, rule)
 
 
