@@ -39,6 +39,14 @@ class ShapeDtype(NamedTuple):
     shape: Shape
     dtype: DType
 
+    def row(self) -> ShapeDtype:
+        """The same of a row of the value."""
+        return ShapeDtype(self.shape and self.shape[1:], self.dtype)
+
+    def stacked(self, count: int | None = None) -> ShapeDtype:
+        """The same of `count` such values, stacked."""
+        return ShapeDtype(None if self.shape is None else (count, *self.shape), self.dtype)
+
 
 class Ranked(NamedTuple):
     """A `ShapeDtype` of known rank: what a shape rule sees that is asked for no others."""

@@ -24,7 +24,7 @@ from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trip_counts import most_turns
 from wengert.graph.fingerprint import fingerprint
-from wengert.graph.ir import CacheKey, Graph, Node
+from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph
 from wengert.graph.passes import has_effects, optimised
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
 
@@ -82,21 +82,16 @@ def force(name: str | None) -> None:
     _forced.put(name)
 
 
-HOST_ONLY: CacheKey[tuple[Node | None]] = CacheKey("the first node that XLA cannot run")
 NOT_FIXED: CacheKey[str] = CacheKey("why the graph is left to the host")
 CHOICES: CacheKey[dict[tuple[Any, ...], Choice]] = CacheKey("choices by shapes")
 TRANSIENT: CacheKey[bool] = CacheKey("made for one call, like equal ones before and after it")
-NODE_COUNT: CacheKey[int] = CacheKey("number of nodes")
 WORKS: CacheKey[list[tuple[int, float]]] = CacheKey("work by volume")
 
 
+@cached_on_graph("the first node that XLA cannot run")
 def runs_only_on_host(graph: Graph) -> Node | None:
     """The first node that XLA cannot run, if there is one."""
-    cached = graph.cache.get(HOST_ONLY)
-    if cached is None:
-        node = next((n for n in optimised(graph).walk() if needs_host(n)), None)
-        cached = graph.cache[HOST_ONLY] = (node,)
-    return cached[0]
+    return next((n for n in optimised(graph).walk() if needs_host(n)), None)
 
 
 def chooses_xla(graph: Graph, arrays: list[Any]) -> bool:
@@ -186,11 +181,9 @@ class Choice:
         return max(2, patience // self.work + 1)
 
 
+@cached_on_graph("number of nodes")
 def _node_count(graph: Graph) -> int:
-    result = graph.cache.get(NODE_COUNT)
-    if result is None:
-        result = graph.cache[NODE_COUNT] = sum(1 for _ in optimised(graph).walk())
-    return result
+    return sum(1 for _ in optimised(graph).walk())
 
 
 def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
@@ -284,8 +277,7 @@ def _call_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]
 
 def _batched_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
     axes = node.attrs["axes"]
-    rows = [ShapeDtype(s.shape[1:] if s.shape else s.shape, s.dtype) if a == 0 else s
-            for s, a in zip(given, axes, strict=True)]  # fmt: skip
+    rows = [s.row() if a == 0 else s for s, a in zip(given, axes, strict=True)]
     sizes = [s.shape[0] for s, a in zip(given, axes, strict=True) if a == 0 and s.shape]
     return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
 

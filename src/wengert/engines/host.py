@@ -24,7 +24,7 @@ from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
-from wengert.graph.ir import CacheKey, Graph, Node
+from wengert.graph.ir import Graph, Node, cached_on_graph
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
@@ -48,21 +48,17 @@ SHORTER: HookTable[Op, Callable[..., Callable[..., Any] | None]] = HookTable(
 )
 _FILE = "<wengert host graph>"
 
-UNEVEN: CacheKey[frozenset[int]] = CacheKey("inputs that may be rows of different shapes")
-FUNCTION: CacheKey[Callable[..., list[Any]]] = CacheKey("the Python function of the graph")
-
 
 def run(graph: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows]:
     """The values of all outputs for the values of all inputs."""
-    uneven = graph.cache.get(UNEVEN)
-    if uneven is None:
-        uneven = graph.cache[UNEVEN] = _may_be_uneven(graph)
+    uneven = _may_be_uneven(graph)
     if uneven:
         arrays = [readable(a) if k in uneven else a for k, a in enumerate(arrays)]
     with np.errstate(all="ignore"):
         return prepared(graph)(*arrays)
 
 
+@cached_on_graph("inputs that may be rows of different shapes")
 def _may_be_uneven(graph: Graph) -> frozenset[int]:
     """The inputs that may be stacks of rows of different shapes, which come as arrays of objects."""
     results = [graph.specs[v] for v in graph.all_inputs()]
@@ -73,12 +69,10 @@ def _may_be_uneven(graph: Graph) -> frozenset[int]:
     )
 
 
+@cached_on_graph("the Python function of the graph")
 def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
-    cached = graph.cache.get(FUNCTION)
-    if cached is None:
-        cached = graph.cache[FUNCTION] = _compile(PREPARE.call(optimised(graph)))
-    return cached
+    return _compile(PREPARE.call(optimised(graph)))
 
 
 def _compile(graph: Graph) -> Callable[..., list[Any]]:

@@ -18,7 +18,7 @@ from wengert.core.lowering_checks import NotFixed, NotWithThese
 from wengert.engines import devices, static_inputs
 from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
-from wengert.graph.ir import CacheKey, Graph, all_graphs
+from wengert.graph.ir import CacheKey, Graph, all_graphs, cached_on_graph
 from wengert.graph.passes import optimised
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> E
 
 
 UNFIT: CacheKey[dict[Any, str]] = CacheKey("why the host runs it, by shapes")
-LOWERS: CacheKey[bool] = CacheKey("XLA can run all of its nodes")
 
 
 def prepare(
@@ -140,15 +139,13 @@ def cannot_fix(graph: Graph, error: NotFixed) -> Exception:
     return result
 
 
+@cached_on_graph("XLA can run all of its nodes")
 def check_lowers(graph: Graph) -> None:
     """Raises for the first node that XLA cannot run."""
-    if LOWERS in graph.cache:
-        return
     for node in graph.walk():
         if node.op.lower is None and node.op not in LOWERINGS:
             raise cannot(node, "it has no form in XLA (data-dependent shapes, strings)")
     _refuse_strings(graph)
-    graph.cache[LOWERS] = True
 
 
 def _refuse_strings(graph: Graph) -> None:

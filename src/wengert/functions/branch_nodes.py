@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
-from wengert.core.symbolic import SymbolicTensor, symbolic
+from wengert.core.symbolic import SymbolicTensor
 from wengert.functions.graph_calls import (
     all_seeds,
+    at_places,
     call,
+    emit,
     followed,
     followers,
-    gradient_op,
     inline,
     read_now,
+    tell,
     wanted_inputs,
 )
 from wengert.functions.graph_replay import REPLAYS
@@ -30,7 +32,6 @@ from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import CALL, SWITCH
-from wengert.tape import gradient_values
 from wengert.tape.custom import barrier
 
 if TYPE_CHECKING:
@@ -77,10 +78,7 @@ def emit_switch(
         ]
         return _pull(index, rules, places, inputs, saved, active, seeds)
 
-    op = gradient_op("cond", gradients, len(shown), partial=True)
-    state: Any = get_state()
-    for one in listeners:
-        one.record(op, tuple(inputs), shown, {}, state.site)
+    tell(listeners, "cond", inputs, shown, gradients, partial=True)
     return outs
 
 
@@ -96,14 +94,8 @@ def _node(
     inputs: list[Tensor],
     extras: tuple[int, ...],
 ) -> list[SymbolicTensor]:
-    here: Any = building()
-    state: Any = get_state()
-    values = (here.value_of(index), *[here.value_of(x) for x in inputs])
     attrs = {"branches": tuple(branches), "own": tuple(extras)}
-    return [
-        symbolic(here, here.specs[v], state.site, v)
-        for v in here.emit(SWITCH, values, attrs, _specs(branches, extras), state.site)
-    ]
+    return emit(SWITCH, [index, *inputs], attrs, _specs(branches, extras))
 
 
 def _specs(branches: list[Graph], extras: tuple[int, ...]) -> list[ShapeDtype]:
@@ -164,10 +156,7 @@ def _pull(
         return make_graph(rule.backward.name, specs, run)
 
     grads = emit_switch(index, [branch(b) for b in range(len(rules))], given)
-    result: list[Any] = [None] * len(inputs)
-    for k, g in zip(results, grads, strict=True):
-        result[k] = g
-    return result
+    return at_places(results, grads, len(inputs))
 
 
 def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
@@ -188,13 +177,8 @@ def emit_call(
 
 
 def _call_node(graph: Graph, inputs: list[Any], jit: bool, recompute: bool) -> list[Any]:
-    here: Any = building()
-    state: Any = get_state()
-    values = tuple([here.value_of(x) for x in inputs])
     specs = [graph.specs[v] for v in graph.all_outputs()]
-    attrs = {"graph": graph, "jit": jit, "recompute": recompute}
-    made = here.emit(CALL, values, attrs, specs, state.site)
-    return [here.tensor(v, state.site) for v in made]
+    return emit(CALL, inputs, {"graph": graph, "jit": jit, "recompute": recompute}, specs)
 
 
 def _emit_recomputed(
@@ -209,18 +193,13 @@ def _emit_recomputed(
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: SymbolicTensor) -> list[SymbolicTensor | None]:
-        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
+        seeds = all_seeds(g)
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
         grads = inline(rule.joint, [*fresh, *read_now(rule.variables), *seeds])
-        answer: list[Any] = [None] * len(inputs)
-        for k, gk in zip(rule.found, grads, strict=True):
-            answer[k] = gk
-        return answer
+        return at_places(rule.found, grads, len(inputs))
 
-    op = gradient_op(graph.name, gradients, len(shown))
-    for one in listeners:
-        one.record(op, tuple(inputs), shown, {}, site)
+    tell(listeners, graph.name, inputs, shown, gradients, site=site)
     return outs
 
 

@@ -23,7 +23,7 @@ from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.functions.branch_nodes import emit_switch
-from wengert.functions.graph_calls import snapshot
+from wengert.functions.graph_calls import assign_all, snapshot
 from wengert.functions.subgraphs import (
     Inner,
     Text,
@@ -282,8 +282,7 @@ def _switch(name: str, index: Value | IndexedSlices, functions: list[Any], names
         inputs = [*[snapshot(state.graph, v) for v in changed], *closed.tensors]
         outs = emit_switch(index, closed.graphs, inputs)
         count = len(graphs[0].outputs)
-        for variable, new in zip(changed, outs[count:], strict=True):
-            variable.assign(new)
+        assign_all(changed, outs[count:])
     return put_together(inners[0].skeleton, outs[:count])
 
 

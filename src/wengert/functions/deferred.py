@@ -26,7 +26,7 @@ from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
 from wengert.core.tensor import Value
 from wengert.core.variable import Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
-from wengert.functions.graph_calls import snapshot
+from wengert.functions.graph_calls import at_places, snapshot
 from wengert.functions.graph_replay import REPLAYS
 from wengert.functions.subgraphs import make_graph
 from wengert.graph.builder import Builder, building
@@ -146,10 +146,7 @@ def _pull(g: Any, inputs: Any, needs: Any, call: Later) -> list[Any]:
     here: Any = building()
     specs = [here.specs[here.value_of(inputs[k])] for k in wanted]
     later = Later(back, ((*inputs, *seeds), {})).tell([None] * len(wanted), specs)
-    answer: list[Any] = [None] * count
-    for k, x in zip(wanted, _emit(later), strict=True):
-        answer[k] = x
-    return answer
+    return at_places(wanted, _emit(later), count)
 
 
 LATER = Op(

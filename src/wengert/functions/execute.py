@@ -13,7 +13,7 @@ from wengert.core.tensor import Tensor
 from wengert.engines import call_execution, devices, engine_choice, host, rollback, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.functions.transaction import Transaction, transaction
-from wengert.graph.ir import CacheKey, Graph
+from wengert.graph.ir import Graph, cached_on_graph
 
 if TYPE_CHECKING:
     from wengert.core.types import JaxArray, RawSite, TensorSpec
@@ -100,16 +100,10 @@ def snapshots(trace: Trace) -> list[Tensor]:
     return [v._snapshot() for v in trace.reads]
 
 
-SMALL: CacheKey[bool] = CacheKey("always runs on the host")
-
-
+@cached_on_graph("always runs on the host")
 def is_small(graph: Graph) -> bool:
     """Whether a graph of closed shapes always runs on the host."""
-    cached = graph.cache.get(SMALL)
-    if cached is None:
-        cached = engine_choice.is_closed(graph) and engine_choice.stays_on_host(graph)
-        graph.cache[SMALL] = cached
-    return cached
+    return engine_choice.is_closed(graph) and engine_choice.stays_on_host(graph)
 
 
 def run_tensors(jit: bool | None, site: Any) -> Any:

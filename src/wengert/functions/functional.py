@@ -24,7 +24,7 @@ from wengert.core.op import ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
 from wengert.core.tensor_spec import TensorSpec
-from wengert.functions.graph_calls import snapshot
+from wengert.functions.graph_calls import assign_all, snapshot
 from wengert.functions.loop_nodes import TURN, Loop, emit_loop
 from wengert.functions.subgraphs import (
     Inner,
@@ -328,7 +328,7 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
     start_skeleton, starts = take_apart(name, start)
     states = [here.specs[here.value_of(x)] for x in starts]
     specs = [here.specs[here.value_of(x)] for x in rows.tensors]
-    fresh = [ShapeDtype(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
+    fresh = [s.row() for s in specs]
 
     def body(*xs: Any) -> Any:
         old = put_together(start_skeleton, list(xs[: len(starts)]))
@@ -352,8 +352,7 @@ def _loop(name: str, step: Any, start: Any, rows: _Rows, reverse: bool) -> tuple
         wrap(np.zeros((), np.int32)),
         inputs,
     )
-    for variable, new in zip(changed, result.states[count:], strict=True):
-        variable.assign(new)
+    assign_all(changed, result.states[count:])
     everything = [*result.states[:count], *[_even(name, s) for s in result.stacks]]
     return put_together(new_state, everything), put_together(made, everything)
 

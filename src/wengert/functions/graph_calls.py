@@ -7,14 +7,12 @@ rule again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wengert.core.apply import wrap
 from wengert.core.context import Listener, get_state
 from wengert.core.dtypes import INEXACT
-from wengert.core.op import Joint, Op
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.functions.graph_replay import replay
 from wengert.functions.vjp import Vjp, vjp
 from wengert.graph.builder import Builder, building
@@ -97,9 +95,7 @@ def record(
             result = _here(run)(rule.backward, [*kept, *now, *seeds])
         return rule.answer(result, plain)
 
-    op = gradient_op(graph.name, gradients, len(shown))
-    for one in listeners:
-        one.record(op, tuple(inputs), shown, {}, site)
+    tell(listeners, graph.name, inputs, shown, gradients, site=site)
 
 
 def read_now(variables: tuple[Any, ...]) -> list[Any]:
@@ -132,36 +128,60 @@ def all_seeds(g: Tensor | tuple[Tensor | None, ...]) -> list[Any]:
     return [None if x is None else gradient_values.dense(x) for x in given]
 
 
-def gradient_op(
-    name: str, gradients: Callable[..., Any], outputs: int, partial: bool = False
-) -> Op:
-    """An operation, used once on tapes, whose gradient is a function.
+def tell(
+    listeners: list[Listener],
+    name: str,
+    inputs: list[Any],
+    shown: tuple[Tensor, ...],
+    gradients: Callable[..., Any],
+    *,
+    partial: bool = False,
+    site: RawSite | None = None,
+) -> None:
+    """Tells tapes of results that were not made by an operation, and of their gradient.
 
-    With `partial` it gets `None` for a result that no gradient reached, else zeros.
+    With `partial` the function of the gradient gets `None` for a result that no gradient reached,
+    else zeros.
     """
-    return Op(
+    state: Any = get_state()
+    op = Op(
         name,
         "*inputs",
         kernel=_never,
         infer=_never,
         lower=None,
         grad=Joint(gradients),
-        outputs=1 if outputs == 1 else None,
+        outputs=1 if len(shown) == 1 else None,
         holomorphic=False,
         partial=partial,
         register=False,
     )
+    for one in listeners:
+        one.record(op, tuple(inputs), shown, {}, site or state.site)
+
+
+def emit(
+    op: Op, inputs: Sequence[Any], attrs: dict[str, Any], specs: list[ShapeDtype], site: Any = None
+) -> list[Any]:
+    """Appends a node to the graph being built; the tensors of its results."""
+    here: Any = building()
+    state = get_state()
+    site = state.site if site is None and state is not None else site
+    values = tuple([here.value_of(x) for x in inputs])
+    return [here.tensor(v, site) for v in here.emit(op, values, attrs, specs, site)]
+
+
+def at_places(places: Iterable[int], values: Iterable[Any], count: int) -> list[Any]:
+    """So many gradients: those given at their places, `None` at the others."""
+    table = dict(zip(places, values, strict=True))
+    return [table.get(k) for k in range(count)]
+
+
+def assign_all(variables: Sequence[Variable], news: Sequence[Tensor]) -> None:
+    """Gives variables the new values that a node has for them."""
+    for variable, new in zip(variables, news, strict=True):
+        variable.assign(new)
 
 
 def _never(*args: Any, **attrs: Any) -> Any:
     raise AssertionError("a recorded call is never applied")
-
-
-def as_tensors(arrays: Any, site: Any) -> list[Any]:
-    """Tensors that own the results of an engine."""
-    return [wrap(a, site) for a in arrays]
-
-
-def is_symbolic(x: Any) -> bool:
-    """Whether a tensor belongs to a trace."""
-    return isinstance(x, SymbolicTensor)

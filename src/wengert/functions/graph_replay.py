@@ -17,7 +17,7 @@ from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op
 from wengert.core.symbolic import SymbolicTensor, as_number
 from wengert.graph.builder import Builder, building
-from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
+from wengert.graph.ir import Graph, Node, cached_on_graph, inner_graphs
 from wengert.graph.origins import Seen
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
@@ -97,19 +97,14 @@ def run_node(
     env.update(zip(node.outputs, results, strict=True))
 
 
-CALLS_PYTHON: CacheKey[bool] = CacheKey("calls Python that may see variables")
-
-
 def calls_python(node: Node) -> bool:
     """Whether Python that may see variables is called in the graphs that a node holds."""
-    for graph in inner_graphs(node):
-        cached = graph.cache.get(CALLS_PYTHON)
-        if cached is None:
-            calls = (n for n in graph.walk() if n.op is HOST_CALL)
-            cached = graph.cache[CALLS_PYTHON] = any(n.attrs.get("variables") for n in calls)
-        if cached:
-            return True
-    return False
+    return any(map(_calls_python, inner_graphs(node)))
+
+
+@cached_on_graph("calls Python that may see variables")
+def _calls_python(graph: Graph) -> bool:
+    return any(n.op is HOST_CALL and n.attrs.get("variables") for n in graph.walk())
 
 
 def _assigned(

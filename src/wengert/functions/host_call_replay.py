@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import new_id
-from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph, inner_graphs
 from wengert.ops.arithmetic import SUBTRACT
 from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
 
@@ -40,7 +40,6 @@ class Split(NamedTuple):
 
 
 HEARD: CacheKey[dict[int, Replayable]] = CacheKey("forms that tell and hear, by the first output")
-ASKS: CacheKey[bool] = CacheKey("asks Python")
 
 
 def replayable(graph: Graph, first: int = 0) -> Replayable:
@@ -101,12 +100,10 @@ def _is_told(node: Node, specs: Specs) -> bool:
     return call.arrays or not all(floats)
 
 
+@cached_on_graph("asks Python")
 def asks(graph: Graph) -> bool:
     """Whether Python is asked in a graph."""
-    cached = graph.cache.get(ASKS)
-    if cached is None:
-        cached = graph.cache[ASKS] = any(n.op is HOST_CALL for n in graph.walk())
-    return cached
+    return any(n.op is HOST_CALL for n in graph.walk())
 
 
 def _new(specs: Specs, made: list[ShapeDtype]) -> list[int]:
@@ -118,10 +115,6 @@ def _new(specs: Specs, made: list[ShapeDtype]) -> list[int]:
 def _more(before: Graph, after: Graph) -> list[ShapeDtype]:
     """The specs of the outputs that a telling graph has besides."""
     return [after.specs[v] for v in after.outputs[len(before.outputs) :]]
-
-
-def _stacked(spec: ShapeDtype) -> ShapeDtype:
-    return ShapeDtype(None if spec.shape is None else (None, *spec.shape), spec.dtype)
 
 
 def _changed(node: Node, inputs: Any, outputs: list[int], **attrs: Any) -> Node:
@@ -149,7 +142,10 @@ def _call(node: Node, specs: Specs) -> Split:
 def _batched(node: Node, specs: Specs) -> Split:
     graph: Graph = node.attrs["graph"]
     pair = replayable(graph)
-    outs = [*node.outputs, *_new(specs, list(map(_stacked, _more(graph, pair.recording))))]
+    outs = [
+        *node.outputs,
+        *_new(specs, list(map(ShapeDtype.stacked, _more(graph, pair.recording)))),
+    ]
     recorded = [outs[k] for k in pair.recorded]
     axes = (*node.attrs["axes"], *(0,) * len(recorded))
     return Split(
@@ -192,7 +188,7 @@ def _among(graph: Graph, each: list[list[int]], b: int, specs: Specs) -> Graph:
 def _loop(node: Node, specs: Specs) -> Split:
     body, test, states = node.attrs["body"], node.attrs["test"], node.attrs["states"]
     pair = replayable(body, states)
-    new = _new(specs, list(map(_stacked, _more(body, pair.recording))))
+    new = _new(specs, list(map(ShapeDtype.stacked, _more(body, pair.recording))))
     outs = [*node.outputs, *new]
     recorded = [outs[1 + k] for k in pair.recorded]
     count, more = node.inputs[0], []

@@ -38,7 +38,7 @@ from wengert.core.handlers import failures
 from wengert.core.op import ShapeDtype
 from wengert.core.sites import RawSite, caller
 from wengert.core.tensor_spec import TensorSpec
-from wengert.functions.graph_calls import followed, followers, gradient_op
+from wengert.functions.graph_calls import all_seeds, at_places, emit, followed, followers, tell
 from wengert.functions.graph_replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
 from wengert.graph.builder import building
 from wengert.ops.nodes import FLUSH, HOST_CALL, RELOAD
@@ -259,8 +259,7 @@ def emit_call(call: PyCall, inputs: list[Tensor], variables: bool = True) -> lis
     specs = [ShapeDtype(s.shape._dims, s.dtype) for s in call.specs]
     extra = [ShapeDtype((), dtypes.int64)] if follow else []
     attrs = {"function": function, "name": call.name, "call": call, "variables": variables}
-    values = tuple([here.value_of(x) for x in inputs])
-    made = [here.tensor(v, site) for v in here.emit(HOST_CALL, values, attrs, specs + extra, site)]
+    made = emit(HOST_CALL, inputs, attrs, specs + extra, site)
     if variables:
         _reload(here, site)
     if not follow:
@@ -271,12 +270,9 @@ def emit_call(call: PyCall, inputs: list[Tensor], variables: bool = True) -> lis
         return outs
 
     def gradients(g: Tensor | tuple[SymbolicTensor, ...]) -> list[SymbolicTensor | None]:
-        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        return _pull(call, inputs, floats, outs, token, seeds, variables)
+        return _pull(call, inputs, floats, outs, token, all_seeds(g), variables)
 
-    op = gradient_op(call.name, gradients, len(shown))
-    for one in listeners:
-        one.record(op, tuple(inputs), tuple(shown), {}, site)
+    tell(listeners, call.name, inputs, tuple(shown), gradients, site=site)
     return outs
 
 
@@ -338,11 +334,7 @@ def _pull(
 
     back = PyCall(pull, out, f"{call.name} gradient", False)
     given = [*inputs, *seeds] if again else [*inputs, *seeds, token]
-    result = emit_call(back, given, variables)
-    answer: list[Any] = [None] * len(inputs)
-    for k, g in zip(wanted, result, strict=True):
-        answer[k] = g
-    return answer
+    return at_places(wanted, emit_call(back, given, variables), len(inputs))
 
 
 def _flush(here: Any, site: Any) -> None:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.context import Listener, get_state
+from wengert.core.context import Listener
 from wengert.core.dtypes import INEXACT, int32
 from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
-from wengert.core.symbolic import SymbolicTensor, symbolic
+from wengert.core.symbolic import SymbolicTensor
 from wengert.functions.graph_calls import (
     all_seeds,
+    emit,
     followed,
     followers,
-    gradient_op,
     inline,
     read_now,
+    tell,
 )
 from wengert.functions.graph_replay import REPLAYS
 from wengert.functions.host_call_replay import asks, replayable
@@ -90,12 +91,8 @@ def emit_loop(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Any]) -> Res
     shown = tuple([outs[k] for k in pullback.active])
     if not shown:
         return result
-    op = gradient_op(
-        "while_loop", lambda g: pullback.run(value, all_seeds(g)), len(shown), partial=True
-    )
-    state: Any = get_state()
-    for one in listeners:
-        one.record(op, tuple(inputs), shown, {}, state.site)
+    gradients = lambda g: pullback.run(value, all_seeds(g))
+    tell(listeners, "while_loop", inputs, shown, gradients, partial=True)
     return result
 
 
@@ -130,21 +127,8 @@ def _changing(loop: Loop, wanted: tuple[bool, ...]) -> tuple[int, ...]:
 
 def _node(loop: Loop, count: Tensor, turn: Tensor, inputs: list[Tensor]) -> Result:
     here: Any = building()
-    state: Any = get_state()
-    values = tuple([here.value_of(x) for x in (count, turn, *inputs)])
-    attrs = {
-        "test": loop.test,
-        "body": loop.body,
-        "states": loop.states,
-        "invariants": loop.invariants,
-        "rows": loop.rows,
-        "reverse": loop.reverse,
-    }
-    specs = [TURN, *_specs(loop, [here.specs[v] for v in values[2:]], count)]
-    made = [
-        symbolic(here, here.specs[v], state.site, v)
-        for v in here.emit(LOOP, values, attrs, specs, state.site)
-    ]
+    specs = _specs(loop, [here.specs[here.value_of(x)] for x in inputs], count)
+    made = emit(LOOP, [count, turn, *inputs], loop._asdict(), [TURN, *specs])
     n = 1 + loop.states
     return Result(made[0], made[1:n], made[n:])
 
@@ -161,11 +145,7 @@ def _specs(loop: Loop, given: list[ShapeDtype], count: Tensor) -> list[ShapeDtyp
     length = None
     if type(count._array) is np.ndarray and int(count._array) >= 0 and loop.test is None:
         length = int(count._array)
-    rows = [
-        ShapeDtype(None if e.shape is None else (length, *e.shape), e.dtype)
-        for e in ends[loop.states :]
-    ]
-    return [*states, *rows]
+    return [*states, *[e.stacked(length) for e in ends[loop.states :]]]
 
 
 class _Pullback:
@@ -266,7 +246,7 @@ class _Pullback:
         loop, rule = self.loop, self.rule
         here: Any = building()
         plain = [here.specs[here.value_of(x)] for x in (*starts, *fixed)]
-        specs = [TURN, *plain, *[_row(here.specs[here.value_of(x)]) for x in reading]]
+        specs = [TURN, *plain, *[here.specs[here.value_of(x)].row() for x in reading]]
         saved = len(reading) - len(used) - len(ends)
 
         def body(t: SymbolicTensor, *xs: Any) -> list[Tensor]:
@@ -346,16 +326,8 @@ def _saving(loop: Loop, rule: Vjp) -> tuple[Loop, list[tuple[str, int]]]:
     return new, pieces
 
 
-def _row(spec: ShapeDtype) -> ShapeDtype:
-    return ShapeDtype(None if spec.shape is None else spec.shape[1:], spec.dtype)
-
-
 def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
-    loop = Loop(
-        attrs["test"], attrs["body"], attrs["states"], attrs["invariants"], attrs["rows"],
-        attrs["reverse"],
-    )  # fmt: skip
-    result = emit_loop(loop, given[0], given[1], given[2:])
+    result = emit_loop(Loop(**attrs), given[0], given[1], given[2:])
     return [result.turns, *result.states, *result.stacks]
 
 

@@ -96,8 +96,7 @@ def _spec(known: Known) -> ShapeDtype:
 
 
 def _row(known: Known) -> ShapeDtype:
-    spec = _spec(known)
-    return ShapeDtype(None if spec.shape is None else spec.shape[1:], spec.dtype)
+    return _spec(known).row()
 
 
 FOLLOW.fill(follow)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes
 from wengert.core import random_replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
@@ -25,12 +24,13 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 from wengert.engines import devices, host
 from wengert.functions import execute, fast_call, graph_calls
+from wengert.functions.graph_calls import assign_all
 from wengert.functions.graph_replay import replay
 from wengert.functions.mutated_arguments import unchanged
-from wengert.functions.signature import rebuild, spec_of
+from wengert.functions.signature import rebuild
 from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.builder import Builder, building
-from wengert.graph.ir import CacheKey, Draw, Graph, Outer
+from wengert.graph.ir import Draw, Graph, Outer
 from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
 
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 
 
 _MOST_SHAPES = 256
-
-
-CLOSED: CacheKey[Graph] = CacheKey("the graph as an inner graph")
 
 
 class Slot:
@@ -197,13 +194,9 @@ class Trace:
         """A call whose compilation was demanded, inside a graph that is not compiled as a whole."""
         from wengert.functions.branch_nodes import emit_call
 
-        closed = self.graph.cache.get(CLOSED)
-        if closed is None:
-            closed = self.graph.cache[CLOSED] = self.graph.closed()
-        outs = emit_call(closed, inputs, jit=True, recompute=False)
+        outs = emit_call(self.graph.closed(), inputs, jit=True, recompute=False)
         count = len(self.graph.outputs)
-        for variable, new in zip(self.writes, outs[count:], strict=True):
-            variable.assign(new)
+        assign_all(self.writes, outs[count:])
         return self.pack(outs[:count])
 
     def pack(self, outs: list[Any]) -> Any:
@@ -399,13 +392,3 @@ def _evaluated(graph: Graph, feeds: dict[int, np.ndarray], initial: Tensor) -> T
                 f"or a function that makes one."
             )
         ) from None
-
-
-def spec_for(x: Any) -> Any:
-    """The usual answer to what is known of an argument: its dtype and shape."""
-    return spec_of(x)
-
-
-def is_float(x: Any) -> bool:
-    """Whether a tensor can have a gradient."""
-    return x.dtype.np.num in dtypes.INEXACT

@@ -22,7 +22,7 @@ from wengert.core.locks import ALONE, ALONGSIDE, in_step, while_holding
 from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.core.variable import TAKEN, Variable, put_values
 from wengert.engines import devices
-from wengert.graph.ir import CacheKey, Graph
+from wengert.graph.ir import Graph, cached_on_graph
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -129,12 +129,7 @@ class Transaction:
         put_values(self.writes, hosts, there)
 
 
-_KEY: CacheKey[Transaction] = CacheKey("the transaction over its variables")
-
-
+@cached_on_graph("the transaction over its variables")
 def transaction(graph: Graph) -> Transaction:
     """The transaction of a finished graph."""
-    cached = graph.cache.get(_KEY)
-    if cached is None:
-        cached = graph.cache[_KEY] = Transaction(graph)
-    return cached
+    return Transaction(graph)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, random_replay
 from wengert.core.apply import wrap
-from wengert.core.context import State, get_state, restoring, using
+from wengert.core.context import State, restoring, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import require
 from wengert.core.op import ShapeDtype
@@ -19,11 +19,14 @@ from wengert.core.sites import caller
 from wengert.engines import engine_choice
 from wengert.functions import execute
 from wengert.functions.graph_calls import (
+    all_seeds,
+    at_places,
     call,
+    emit,
     followed,
     followers,
-    gradient_op,
     read_now,
+    tell,
     wanted_inputs,
 )
 from wengert.functions.graph_replay import REPLAYS
@@ -69,13 +72,17 @@ def vectorized_map(
         params = [graph.parameter(ShapeDtype(t.shape._dims, t.dtype), t._site) for t in tensors]
         made, ends = take_apart("vectorized_map", _emit(fn, skeleton, params))
         values = [graph.value_of(x) for x in ends]
-    graph.seal(values)
+    return put_together(made, _run_once(graph, values, tensors, site))
+
+
+def _run_once(graph: Builder, outputs: list[int], inputs: list[Any], site: Any) -> list[Any]:
+    """Ends a graph that is made for one call, and runs it."""
+    graph.seal(outputs)
     graph.end_replays()
     graph.cache[engine_choice.TRANSIENT] = True
     captured = [_now(source) for source, _ in graph.captures.values()]
-    inputs = [*tensors, *captured, *[h.variable for h in graph.read_variables()]]
-    outs = call(graph, inputs, execute.run_tensors(None, site), site)
-    return put_together(made, outs)
+    full = [*inputs, *captured, *[h.variable for h in graph.read_variables()]]
+    return call(graph, full, execute.run_tensors(None, site), site)
 
 
 def _now(source: Tensor | Draw) -> Tensor:
@@ -108,7 +115,7 @@ def _emit(fn: Callable[..., Any], skeleton: Slot, tensors: list[Any]) -> Tensor:
     here: Any = building()
     tensors = _one_size(tensors)
     specs = [here.specs[here.value_of(t)] for t in tensors]
-    rows = [ShapeDtype(None if s.shape is None else s.shape[1:], s.dtype) for s in specs]
+    rows = [s.row() for s in specs]
     one = lambda *xs: fn(put_together(skeleton, list(xs)))
     # A row is a turn: each draws its own random numbers.
     inner = trace_inner("fn", one, [ShapeDtype((), dtypes.int64), *rows], turn=True)
@@ -151,8 +158,7 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> l
     shown = tuple([outs[k] for k in rule.active])
 
     def gradients(g: Tensor | tuple[Tensor, ...]) -> list[SymbolicTensor | None]:
-        seeds = [gradient_values.dense(x) for x in (g if isinstance(g, tuple) else (g,))]
-        now = read_now(rule.variables)
+        seeds, now = all_seeds(g), read_now(rule.variables)
         ends = (None,) * len(now) + (0,) * len(seeds)
         if followed([*inputs, *now, *seeds]):
             recorded = [extra[k] for k in rule.recorded]
@@ -162,30 +168,23 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> l
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
             places = tuple([axes[k] if is_input else 0 for is_input, k in rule.kept])
             grads = emit_batched(rule.backward, (*places, *ends), [*kept, *now, *seeds])
-        answer: list[Any] = [None] * len(inputs)
-        for k, gk in zip(rule.found, grads, strict=True):
-            answer[k] = gk if axes[k] == 0 else reduce_sum(gk, 0)
-        return answer
+        pairs = zip(rule.found, grads, strict=True)
+        grads = [g if axes[k] == 0 else reduce_sum(g, 0) for k, g in pairs]
+        return at_places(rule.found, grads, len(inputs))
 
-    op = gradient_op("vectorized_map", gradients, len(shown))
-    state: Any = get_state()
-    for one in listeners:
-        one.record(op, tuple(inputs), shown, {}, state.site)
+    tell(listeners, "vectorized_map", inputs, shown, gradients)
     return outs
 
 
 def _node(graph: Graph, axes: tuple[int | None, ...], inputs: list[Tensor]) -> list[SymbolicTensor]:
     here: Any = building()
-    state: Any = get_state()
-    values = tuple([here.value_of(x) for x in inputs])
-    first = next((k for k, a in enumerate(axes) if a == 0), None)
-    known = None if first is None else here.specs[values[first]].shape
+    first = next((x for x, a in zip(inputs, axes, strict=True) if a == 0), None)
+    known = None if first is None else here.specs[here.value_of(first)].shape
     count = known[0] if known else None
     specs = [graph.specs[v] for v in graph.outputs]
-    shapes = [ShapeDtype(None if s.shape is None else (count, *s.shape), s.dtype) for s in specs]
+    shapes = [s.stacked(count) for s in specs]
     attrs = {"graph": graph, "axes": axes}
-    made = here.emit(BATCHED, values, attrs, shapes, state.site)
-    return [here.tensor(v, state.site) for v in made]
+    return emit(BATCHED, inputs, attrs, shapes)
 
 
 def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
@@ -233,12 +232,7 @@ def _rows_now(tape: Any, target: Any, seeds: Any, sources: list[Any]) -> list[An
         param = graph.parameter(ShapeDtype(seeds.shape._dims, seeds.dtype))
         result = _emit_rows(tape, target, param, sources)
         values = [graph.value_of(g) for g in result if g is not None]
-    graph.seal(values)
-    graph.end_replays()
-    graph.cache[engine_choice.TRANSIENT] = True
-    captured = [source for source, _ in graph.captures.values()]
-    inputs = [seeds, *captured, *[h.variable for h in graph.read_variables()]]
-    outs = iter(call(graph, inputs, execute.run_tensors(None, site), site))
+    outs = iter(_run_once(graph, values, [seeds], site))
     return [None if g is None else next(outs) for g in result]
 
 

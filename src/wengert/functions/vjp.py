@@ -20,7 +20,7 @@ from wengert.engines.padded import SLACK, slack
 from wengert.functions.graph_replay import marked, replay
 from wengert.functions.host_call_replay import split
 from wengert.graph.builder import Builder
-from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
+from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph, inner_graphs
 from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
 from wengert.ops.create import zeros_like
@@ -333,21 +333,17 @@ def _by_extent(joint: Graph, nodes: list[Node], whole: set[int]) -> tuple[list[N
     return [rewritten(n, table) for n in nodes], made
 
 
-QUIET: CacheKey[Graph] = CacheKey("the graph without effects")
-
-
+@cached_on_graph("the graph without effects")
 def quiet(graph: Graph) -> Graph:
     """A graph without what has only effects: for computing once more what was computed before."""
-    cached = graph.cache.get(QUIET)
-    if cached is None:
-        nodes = [n for n in graph.nodes if n.outputs or not n.op.effect]
-        nodes, outputs = _quieted(nodes, graph.outputs)
-        cached = graph
-        if nodes != graph.nodes:
-            cached = graph.copy()
-            cached.nodes, cached.outputs = nodes, outputs
-        graph.cache[QUIET] = cached
-    return cached
+    nodes, outputs = _quieted(
+        [n for n in graph.nodes if n.outputs or not n.op.effect], graph.outputs
+    )
+    if nodes == graph.nodes:
+        return graph
+    new = graph.copy()
+    new.nodes, new.outputs = nodes, outputs
+    return new
 
 
 def _quieted(nodes: list[Node], outputs: list[int]) -> tuple[list[Node], list[int]]:
@@ -420,8 +416,3 @@ def _part(
     read = {v for n in nodes for v in n.reads()} | set(outputs)
     part.constants = {v: c for v, c in part.constants.items() if v in read}
     return checked(part)
-
-
-def is_sparse(g: Any) -> bool:
-    """Whether a gradient names only rows."""
-    return isinstance(g, IndexedSlices)

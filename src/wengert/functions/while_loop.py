@@ -25,7 +25,7 @@ from wengert.core.tensor import Tensor, Value
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.functions.branch_nodes import emit_call
 from wengert.functions.cond import as_scalar
-from wengert.functions.graph_calls import snapshot
+from wengert.functions.graph_calls import assign_all, snapshot
 from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
 from wengert.functions.subgraphs import (
     check_states,
@@ -202,8 +202,7 @@ def _traced_loop(cond: Any, body: Any, loop_vars: Any, invariants: Any, most: Te
     loop = Loop(test, step, len(starts) + len(changed), len(closed.tensors), 0)
     count = wrap(np.asarray(OPEN, np.int32)) if most is None else most
     result = emit_loop(loop, count, wrap(np.zeros((), np.int32)), inputs)
-    for variable, new in zip(changed, result.states[len(starts) :], strict=True):
-        variable.assign(new)
+    assign_all(changed, result.states[len(starts) :])
     return put_together(skeleton, result.states[: len(starts)])
 
 
@@ -314,6 +313,5 @@ def _recomputed(function: Any, given: list[SymbolicTensor]) -> list[Any]:
     inputs = [*given, *[snapshot(here, v) for v in changed], *closed.tensors]
     outs = emit_call(closed.graphs[0], inputs, jit=False, recompute=True)
     count = len(inner.graph.outputs)
-    for variable, new in zip(changed, outs[count:], strict=True):
-        variable.assign(new)
+    assign_all(changed, outs[count:])
     return outs[:count]

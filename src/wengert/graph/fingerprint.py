@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.dims import Dim
-from wengert.graph.ir import CacheKey, Graph
+from wengert.graph.ir import Graph, cached_on_graph
 from wengert.graph.passes import exact, optimised
 
-FINGERPRINT: CacheKey[_Key] = CacheKey("fingerprint")
 
-
+@cached_on_graph("fingerprint")
 def fingerprint(graph: Graph) -> _Key:
     """A hashable key of operations, attributes, constants and how values flow."""
-    cached = graph.cache.get(FINGERPRINT)
-    if cached is None:
-        cached = graph.cache[FINGERPRINT] = _Key(_describe(optimised(graph)))
-    return cached
+    return _Key(_describe(optimised(graph)))
 
 
 class _Key:

@@ -11,7 +11,8 @@ which keeps it and that says of what type it is. Copies of a graph begin with no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -58,6 +59,23 @@ if TYPE_CHECKING:
 
 else:
     GraphCache = dict  # it is read at every call
+
+
+def cached_on_graph(name: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
+    """Decorates a function of a finished graph: its result is made once and kept with the graph."""
+    key: CacheKey[Any] = CacheKey(name)
+
+    def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
+        @functools.wraps(make)
+        def cached(graph: Graph) -> T:
+            result = graph.cache.get(key, key)
+            if result is key:
+                result = graph.cache[key] = make(graph)
+            return result
+
+        return cached
+
+    return decorate
 
 
 class Node:
@@ -171,6 +189,7 @@ class Graph:
         new.origin, new.origins = self.origin, self.origins
         return new
 
+    @cached_on_graph("the graph as an inner graph")
     def closed(self) -> Graph:
         """An inner graph with captures and variables turned into plain inputs and outputs."""
         new = self.copy()
