@@ -60,6 +60,8 @@ def _operation(g: Generator, z: str, dtype: str) -> None:
     other = g.pick("2", "3", "True", "2.5", "-3", "(1 + 1j)", "[1, 2, 3]", "z", "z[:1]", "np.int64(2)",
                    "np.float32(2)", "tf.constant(2)", "np.array([1, 2, 3])", "tf.constant(2.0)")  # fmt: skip
     text = g.pick(g.pick(*ARITHMETIC), g.pick(*ALONE))
+    if text.startswith("[") and other.startswith("np."):
+        other = "2"  # with an array of NumPy's a list becomes one, which needs values
     text = text.replace("{o}", other).replace("{D}", g.pick(*DTYPES)).replace("z", z)
     text = text.replace(f"{z}eros", "zeros").replace(f"non{z}ero", "nonzero")
     if dtype in ("float16", "bfloat16") or "float16" in text:

@@ -52,7 +52,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "tf.transpose(tf.reshape({m}, [3, 2]))", "tf.gather({m}, [1, 0])", "tf.nn.softmax({m})",
         "tf.linalg.matmul({m}, tf.linalg.diag({v}))", "tf.expand_dims({v}, 0) * {m}",
         "tf.cumsum({m}, 1, reverse=True)", "tf.einsum('ij,jk->ik', {m}, W)", "{m}[::-1, ::-1]",
-        "tf.where({m} > {s}, {m}, {v})", "tf.split({m}, 2, 0)[0] + {m}",
+        "tf.where({m} > {s}, {m}, {v})", "(tf.split({m}, 2, 0)[0] + {m})",
     ),
     "r": (
         "({r} * {v})", "tf.concat([{r}, {m}], 0)", "{r}[:{i}]", "{r}[{i3}:]", "tf.matmul({r}, W)",

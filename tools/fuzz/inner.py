@@ -214,8 +214,11 @@ def lazy_variable(g: Generator, depth: int) -> None:
     k, p = g.fresh("K"), g.fresh("p")
     with g.block(f"class {k}(tf.Module):"):
         with g.block("def __init__(self):"):
+            g.write("super().__init__()")
             g.write("self.v = None")
-        g.write(g.pick("@tf.function", "@tf.function", "@tf.Module.with_name_scope"))
+        g.write("@tf.function")
+        if g.chance(0.33):
+            g.write("@tf.Module.with_name_scope")
         with g.block(f"def __call__(self, {p}):", **{p: "v"}):
             with g.block("if self.v is None:"):
                 g.write(

@@ -24,7 +24,7 @@ MODES: dict[str, dict[str, Any]] = {
     "host": {"engine": "host"},
     "around": {"engine": "host", "around": True},
     "open": {"engine": "host", "open": True},
-    "auto": {"engine": "auto", "calls": 2},
+    "auto": {"engine": None, "calls": 3},
     "xla": {"jit": True},
     "xla_open": {"jit": True, "open": True},
     "graph": {"engine": None},
