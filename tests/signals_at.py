@@ -44,6 +44,8 @@ def _traced(
         return local
 
     before = sys.gettrace()
+    # Python 3.12 looks, when tracing begins, whether any frame has asked for instructions.
+    sys._getframe().f_trace_opcodes = True
     try:
         sys.settrace(begin)
         action()

@@ -111,9 +111,13 @@ def test_sizes_that_come_at_run_time() -> None:
 
 def test_the_array_of_a_tensor_that_is_only_told() -> None:
     x = tf.broadcast_to(1.0, [N])
-    for read in (x.numpy, lambda: np.array(x), lambda: np.asarray(x, np.float64)):
-        with pytest.raises(Exhausted, match=r"^numpy: unable to allocate"):
+    with pytest.raises(Exhausted, match=r"^numpy: unable to allocate"):
+        x.numpy()
+    for read in (lambda: np.array(x), lambda: np.asarray(x, np.float64)):
+        # From Python 3.12 on NumPy reads the memory by itself, and words the error.
+        with pytest.raises(MemoryError, match=r"[Uu]nable to allocate") as caught:
             read()
+        assert isinstance(caught.value, Exhausted) or sys.version_info >= (3, 12)
 
 
 def test_a_tensor_array_of_too_many_elements() -> None:
