@@ -206,11 +206,16 @@ def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
 
 def refuses(op: Op, inputs: tuple[Any, ...]) -> bool:
     """Whether the operation does not take inputs of these dtypes, or composites, which have none."""
-    accepts = op.accepts
+    accepts, first, equal = op.accepts, None, True
     for x in inputs:
-        if x._array.dtype.num not in accepts:
+        num = x._array.dtype.num
+        if num not in accepts:
             return True
-    return len(inputs) > 1 and _mixes(op, inputs)
+        if first is None:
+            first = num
+        elif num != first:
+            equal = False
+    return not equal and _mixes(op, inputs)
 
 
 def _mixes(op: Op, inputs: tuple[Any, ...]) -> bool:

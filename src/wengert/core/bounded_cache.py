@@ -40,13 +40,14 @@ class Bounded:
         return len(self._kept)
 
     def get(self, key: Any) -> Any:
-        """The value of a key, or `None`."""
+        """The value of a key, or `None`; a cache that is half empty does not note who was read."""
         cached = self._kept.get(key)
         if cached is None:
             return None
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
+        if 2 * len(self._kept) > self.most or 2 * self.bytes > self.most_bytes:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
         return cached[0]
 
     def put(self, key: Any, value: Any, size: int) -> None:

@@ -87,16 +87,19 @@ def on_one(
     `codes` are the places of the kernel's arguments, as in `FORMS`; `sizes` the attributes that are
     the shape of x, and `same` those that are attributes of the operation, with their names there.
     """
-    plain = all(k == v for k, v in same.items())
+    plain, alone = all(k == v for k, v in same.items()), codes == (-1,)
+    one_size, size = len(sizes) == 1, "".join(sizes[:1])
 
     def run(
         g: np.ndarray, x: Any, attrs: Any, out: Any, shape: tuple[int, ...] | None
     ) -> np.ndarray:
         if not plain or len(attrs) != len(same):
             attrs = {k: attrs[v] for k, v in same.items()}
-        if sizes:
+        if one_size:
+            attrs = {**attrs, size: shape}
+        elif sizes:
             attrs = attrs | dict.fromkeys(sizes, shape)
-        if codes == (-1,):
+        if alone:
             return kernel(g, **attrs)
         return kernel(*[g if c == -1 else (out if c == -2 else x)._array for c in codes], **attrs)
 

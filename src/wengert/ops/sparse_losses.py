@@ -14,7 +14,6 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
-from wengert.core.bounded_cache import cached_arrays
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, require, require_dtype
@@ -219,9 +218,9 @@ def _starts(rows: int, classes: int, dtype: np.dtype) -> np.ndarray:
     return np.arange(rows, dtype=dtype) * dtype.type(classes)
 
 
-@cached_arrays(64)
+@functools.lru_cache(64)
 def _table(classes: int, dtype: str) -> np.ndarray:
-    """The columns of a one for each class, not to be written to."""
+    """The columns of a one for each class, not to be written to; there are few (`is_narrow`)."""
     return np.eye(classes, dtype=dtype)
 
 

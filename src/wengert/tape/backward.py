@@ -215,6 +215,7 @@ def _sum(old: Gradient, new: Gradient, site: RawSite | None) -> Gradient:
 
 
 _DENSE = {ndarray, Tensor}
+_sum_to = SUM_TO.kernel
 
 
 def _kernel(arrays: Any, g: Any, *kept: Any) -> ndarray | None:
@@ -235,6 +236,6 @@ def without_fp_warnings(kernel: Any, *given: Any, **named: Any) -> Any:
 def summed(g: ndarray, shape: tuple[int, ...]) -> ndarray:
     """A plain gradient summed down to the shape of its tensor."""
     try:
-        return SUM_TO.kernel(g, shape)
+        return _sum_to(g, shape)
     except (RuntimeWarning, FloatingPointError):
         return without_fp_warnings(SUM_TO.kernel, g, shape)
