@@ -74,7 +74,10 @@ _PLACES = _read(
         ),
         "ops.cast": "bitcast cast ensure_shape saturate_cast",
         "ops.checks": "Assert assert_equal assert_greater assert_less assert_rank print_=print",
-        "ops.compare": "equal greater greater_equal less less_equal not_equal",
+        "ops.compare": (
+            "equal greater greater_equal less less_equal logical_and logical_not logical_or "
+            "not_equal"
+        ),
         "ops.complex": "complex",
         "ops.create": "constant eye fill linspace meshgrid ones ones_like range zeros zeros_like",
         "ops.dims": (
@@ -87,7 +90,6 @@ _PLACES = _read(
         "ops.gather": "gather gather_nd",
         "ops.histogram": "histogram_fixed_width histogram_fixed_width_bins",
         "ops.indexing": "boolean_mask one_hot sequence_mask unravel_index",
-        "ops.logical": "logical_and logical_not logical_or",
         "ops.matmul": "matmul",
         "ops.norms": "clip_by_global_norm clip_by_norm norm",
         "ops.padding": "pad",

@@ -1,7 +1,7 @@
 """The names of `tf.bitwise`."""
 
 from wengert.core.missing_names import namespace as _namespace
-from wengert.ops.logical import (
+from wengert.ops.compare import (
     bitwise_and,
     bitwise_or,
     bitwise_xor,

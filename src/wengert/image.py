@@ -44,7 +44,6 @@ from wengert.ops.detections import (
     non_max_suppression_padded,
     non_max_suppression_with_scores,
 )
-from wengert.ops.glimpse import extract_glimpse
 from wengert.ops.image import (
     flip_left_right,
     flip_up_down,
@@ -65,7 +64,7 @@ from wengert.ops.image import (
     stateless_random_saturation,
     transpose,
 )
-from wengert.ops.patches import extract_patches
+from wengert.ops.patches import extract_glimpse, extract_patches
 from wengert.ops.quality import (
     image_gradients,
     psnr,

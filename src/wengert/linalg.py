@@ -12,11 +12,10 @@ from wengert.ops.diagonal import (
     tensor_diag_part,
     trace,
 )  # fmt: skip
-from wengert.ops.eigen import eig, eigh, eigvals, eigvalsh
+from wengert.ops.eigen import eig, eigh, eigvals, eigvalsh, expm, logm, sqrtm
 from wengert.ops.einsum import einsum
 from wengert.ops.lu import lu, lu_matrix_inverse, lu_reconstruct, lu_solve
 from wengert.ops.matmul import matmul, matvec
-from wengert.ops.matrix_functions import expm, logm, sqrtm
 from wengert.ops.normalization import l2_normalize
 from wengert.ops.norms import global_norm, norm
 from wengert.ops.solve import (

@@ -27,6 +27,10 @@ from wengert.ops.compare import (
     is_strictly_increasing,
     less,
     less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
     nextafter,
     not_equal,
 )  # fmt: skip
@@ -52,7 +56,6 @@ from wengert.ops.guarded import (
 )  # fmt: skip
 from wengert.ops.histogram import bincount, confusion_matrix
 from wengert.ops.indexing import invert_permutation
-from wengert.ops.logical import logical_and, logical_not, logical_or, logical_xor
 from wengert.ops.normalization import l2_normalize
 from wengert.ops.positions import argmax, argmin, in_top_k
 from wengert.ops.power import (

@@ -10,9 +10,10 @@ from wengert.composite.sparse_segments import (
 from wengert.core.missing_names import namespace as _namespace
 from wengert.ops.activations import crelu, elu, leaky_relu, relu, relu6, selu
 from wengert.ops.attention import scaled_dot_product_attention
+from wengert.ops.beams import collapse_repeated
 from wengert.ops.blocks import depth_to_space, space_to_batch, space_to_depth
 from wengert.ops.candidates import nce_loss, sampled_softmax_loss
-from wengert.ops.convolve import (
+from wengert.ops.convolution import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     conv1d,
@@ -32,7 +33,6 @@ from wengert.ops.dropout import stateless_dropout as _stateless_dropout
 from wengert.ops.embedding import embedding_lookup
 from wengert.ops.fractional import fractional_avg_pool, fractional_max_pool
 from wengert.ops.isotonic import isotonic_regression
-from wengert.ops.labels import collapse_repeated
 from wengert.ops.losses import (
     compute_average_loss,
     l2_loss,

@@ -9,8 +9,7 @@ import numpy as np
 from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import optimised
 from wengert.ops.arithmetic import ADD, SUBTRACT
-from wengert.ops.compare import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
-from wengert.ops.logical import LOGICAL_AND
+from wengert.ops.compare import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, LOGICAL_AND
 
 
 def most_turns(node: Node, given: Any) -> int | None:

@@ -32,9 +32,9 @@ from wengert.functions.subgraphs import make_graph
 from wengert.functions.vjp import Vjp, quiet, vjp
 from wengert.graph.builder import building
 from wengert.graph.ir import Graph
-from wengert.ops.axis_rows import as_axis_rows, from_axis_rows
 from wengert.ops.create import zeros_like
 from wengert.ops.nodes import LOOP
+from wengert.ops.row_list import as_axis_rows, from_axis_rows
 from wengert.ops.rows import fit_rows
 from wengert.tape import gradient_values
 

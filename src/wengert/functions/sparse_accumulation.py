@@ -8,7 +8,7 @@ from wengert.core.apply import apply
 from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.adding import ADD_AT
-from wengert.ops.axis_rows import as_axis_rows
+from wengert.ops.row_list import as_axis_rows
 from wengert.ops.slicing import PUT
 from wengert.tape.gradient_values import accumulate
 

@@ -25,8 +25,8 @@ from wengert.graph.passes import has_effects, rewritten
 from wengert.graph.verify import checked
 from wengert.ops.create import zeros_like
 from wengert.ops.dims import NUMBER
-from wengert.ops.extent import EXTENT
 from wengert.ops.nodes import HOST_CALL, LOOP, RELOAD, SWITCH
+from wengert.ops.row_list import EXTENT
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.gradient_values import dense
 

@@ -40,8 +40,7 @@ from wengert.functions.subgraphs import (
 from wengert.functions.trace import put_together, take_apart
 from wengert.graph.builder import building
 from wengert.ops.cast import cast
-from wengert.ops.compare import less
-from wengert.ops.logical import logical_and
+from wengert.ops.compare import less, logical_and
 from wengert.ops.select import maximum
 
 if TYPE_CHECKING:

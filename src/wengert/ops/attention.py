@@ -24,7 +24,7 @@ from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import expand, in_float32, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import SOFTMAX_GRAD, once, spread

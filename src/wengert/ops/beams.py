@@ -1,7 +1,8 @@
-"""The likeliest label sequences of connectionist temporal classification, by beam search.
+"""Label sequences of connectionist temporal classification: beam search, and repeats collapsed.
 
 A beam is a sequence of labels with two probabilities: of the paths that end in a blank, and of
-those that end in its last label. The blank is the last class.
+those that end in its last label. The blank is the last class. How long results are depends on the
+labels.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, require
-from wengert.core.types import Op, ShapeDtype, Tensor
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
+from wengert.ops import public as tf
 from wengert.ops.ctc import SparseValue
-from wengert.ops.declare import need_rank, static_int
+from wengert.ops.declare import need_rank, static_int, whole_operand
 from wengert.ops.sizes import checked
 
 _NAME = "ctc_beam_search_decoder"
@@ -153,3 +155,26 @@ def ctc_beam_search_decoder(
     x, length = operand(inputs), operand(sequence_length)
     result = apply(CTC_BEAM_SEARCH_DECODER, x, length, width=width, paths=paths)
     return [SparseValue(*result[3 * k : 3 * k + 3]) for k in range(paths)], result[-1]
+
+
+def collapse_repeated(
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Rows in which labels that follow their like are left out, and how long the rows are then.
+
+    Only the first `seq_length` labels of a row count; shorter rows are filled up with zeros.
+
+    >>> tf.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])[0].numpy().tolist()
+    [[1, 2, 1]]
+    """
+    x, lengths = operand(labels), whole_operand(seq_length)
+    need_rank("collapse_repeated", x, 2, 2)
+    first = tf.ones(tf.shape(x[:, :1]), dtypes.bool_)
+    new = tf.concat([first, tf.not_equal(x[:, 1:], x[:, :-1])], 1)
+    kept = tf.logical_and(new, tf.sequence_mask(lengths, x._array.shape[1]))
+    counts = tf.reduce_sum(tf.cast(kept, dtypes.int32), 1)
+    filled = tf.sequence_mask(counts)
+    result = tf.scatter_nd(
+        tf.where(filled), tf.boolean_mask(x, kept), tf.shape(filled, dtypes.int64)
+    )
+    return result, tf.cast(counts, lengths.dtype)

@@ -1,9 +1,11 @@
-"""Convolution as three operations that are closed under differentiation.
+"""Convolution as three operations that are closed under differentiation, and the public functions.
 
 `CONV` maps (x, w), `CONV_INPUT` is its transpose in x (also the transposed convolution), and
 `CONV_FILTER` its transpose in w; each is the gradient of the others, so any order exists. The
-filter is `[*window, in / groups, out]`. The host kernels are the compiled lowerings: measured
-against patches and BLAS, XLA's convolution is as fast or faster in every direction.
+filter is `[*window, in / groups, out]`; channel groups follow from it: an input with twice the
+filter's channels has two groups. The host kernels are the compiled lowerings: measured against
+patches and BLAS, XLA's convolution is as fast or faster in every direction. Every public function
+takes both orders of axes and explicit padding, and allows dilations together with strides.
 """
 
 from __future__ import annotations
@@ -13,15 +15,21 @@ from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
+from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.errors import invalid, require
+from wengert.core.fallbacks import with_fallback
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import ShapeLike, SymbolicTensor, Tensor, TensorLike, Value
+from wengert.ops import costs
+from wengert.ops import public as tf
 from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import lower_conv, lower_filter, lower_input
-from wengert.ops.costs import convolution
+from wengert.ops.declare import static_tuple
 from wengert.ops.sizes import checked
-from wengert.ops.sliding import outer_sizes
+from wengert.ops.sliding import Windows, outer_sizes, windows
 
 _MOST_BYTES = 2**59  # of one channel of a padded image; XLA counts those of all in 63 bits
 
@@ -114,7 +122,7 @@ CONV = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
 )  # fmt: skip
 
 CONV_INPUT = Op(
@@ -132,7 +140,7 @@ CONV_INPUT = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
 )  # fmt: skip
 
 CONV_FILTER = Op(
@@ -150,5 +158,238 @@ CONV_FILTER = Op(
             CONV, x, h, strides=strides, padding=padding, dilations=dilations, first=first
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
 )  # fmt: skip
+
+
+def _ranked(x: Value, rank: int) -> Value:
+    """An input; one of unknown rank is taken for images without further leading axes."""
+    if type(x) is SymbolicTensor and x.shape.rank is None:
+        return tf.ensure_shape(x, (None,) * rank)
+    return x
+
+
+def _convolve(name: str, x: Value, w: Tensor, at: Windows) -> Tensor:
+    """Applies `CONV`, taking any further leading axes of `x` as one batch."""
+    spatial = len(at.strides)
+    x = _ranked(x, spatial + 2)
+    require(
+        x.ndim >= spatial + 2 and w.ndim == spatial + 2,
+        name,
+        f"`input` must have rank {spatial + 2} or more, `filters` rank {spatial + 2}",
+        x,
+        w,
+        help="An image is [batch, height, width, channels]; add an axis with tf.newaxis.",
+    )
+    lead = x._array.shape[: x.ndim - spatial - 1]
+    if len(lead) == 1:
+        return apply(CONV, x, w, **at._asdict())
+    rest = x._array.shape[len(lead) :]
+    count = 1
+    for size in lead:
+        count *= size
+    y = apply(CONV, tf.reshape(x, (count, *rest)), w, **at._asdict())
+    return tf.reshape(y, (*lead, *y._array.shape[1:]))
+
+
+def _pair(input: TensorLike, filters: Any) -> tuple[Value, Tensor]:
+    x = operand(input)
+    return x, operand(filters, None, x.dtype)
+
+
+@with_fallback
+def conv1d(
+    input: TensorLike, filters: TensorLike, stride: TensorLike, padding: TensorLike, data_format: str = "NWC",
+    dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Slides a filter `[width, in, out]` over sequences `[batch, width, in]`."""
+    at = windows("conv1d", stride, padding, dilations, data_format, 1)
+    return _convolve("conv1d", *_pair(input, filters), at)
+
+
+@with_fallback
+def conv2d(
+    input: TensorLike, filters: TensorLike, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
+    dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`."""
+    at = windows("conv2d", strides, padding, dilations, data_format, 2)
+    return _convolve("conv2d", *_pair(input, filters), at)
+
+
+@with_fallback
+def conv3d(
+    input: TensorLike, filters: TensorLike, strides: TensorLike, padding: str, data_format: str = "NDHWC",
+    dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Slides a filter `[depth, height, width, in, out]` over volumes."""
+    at = windows("conv3d", strides, padding, dilations, data_format, 3)
+    return _convolve("conv3d", *_pair(input, filters), at)
+
+
+def _spatial(name: str, w: Tensor) -> int:
+    require(w.ndim in (3, 4, 5), name, "`filters` must have rank 3, 4 or 5", w)
+    return w.ndim - 2
+
+
+@with_fallback
+def convolution(
+    input: TensorLike, filters: Any, strides: TensorLike | None = None, padding: str = "VALID",
+    data_format: str | None = None, dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A convolution over one, two or three spatial axes, as the filter says."""
+    x, w = _pair(input, filters)
+    spatial = _spatial("convolution", w)
+    at = windows("convolution", strides, padding, dilations, data_format, spatial)
+    geometry.not_both(
+        "convolution", at.strides, at.dilations, "tf.nn.conv2d and its kin take both."
+    )
+    return _convolve("convolution", x, w, at)
+
+
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: TensorLike, padding: str, name: str | None = None
+) -> Tensor:
+    """A convolution with holes: `conv2d` with dilation `rate`."""
+    return conv2d(value, filters, 1, padding, dilations=rate)
+
+
+def _transposed(
+    name: str, input: TensorLike, filters: TensorLike, output_shape: Any, strides: TensorLike, padding: str,
+    data_format: str | None, dilations: TensorLike | None, spatial: int | None = None,
+) -> Tensor:  # fmt: skip
+    x, w = _pair(input, filters)
+    spatial = _spatial(name, w) if spatial is None else spatial
+    at = windows(name, strides, padding, dilations, data_format, spatial)
+    require(
+        x.ndim == spatial + 2 and w.ndim == spatial + 2,
+        name,
+        f"`input` and `filters` must have rank {spatial + 2}",
+        x,
+        w,
+    )
+    batch, channels, _ = geometry.split(x._array.shape, at.first)
+    require(
+        not known_unequal(channels, w._array.shape[-1]),
+        name,
+        "the filter's last axis must equal the input channels",
+        x,
+        w,
+        help="Filters of transposed convolutions are [*window, out, in].",
+    )
+    shape = static_tuple(name, output_shape)
+    if len(shape) == spatial:
+        shape = geometry.join(batch, w._array.shape[-2], shape, at.first)
+    require(
+        len(shape) == spatial + 2,
+        name,
+        f"`output_shape` must have {spatial + 2} sizes; got {list(shape)}",
+    )
+    return apply(CONV_INPUT, x, w, shape=shape, **at._asdict())
+
+
+@with_fallback
+def conv1d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NWC", dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv1d` (its gradient); filters are `[width, out, in]`."""
+    return _transposed(
+        "conv1d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 1,
+    )  # fmt: skip
+
+
+@with_fallback
+def conv2d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NHWC", dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv2d` (its gradient); filters are `[height, width, out, in]`."""
+    return _transposed(
+        "conv2d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 2,
+    )  # fmt: skip
+
+
+@with_fallback
+def conv3d_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: str = "NDHWC", dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `conv3d` (its gradient); filters are `[depth, height, width, out, in]`."""
+    return _transposed(
+        "conv3d_transpose", input, filters, output_shape, strides, padding, data_format,
+        dilations, 3,
+    )  # fmt: skip
+
+
+@with_fallback
+def conv_transpose(
+    input: TensorLike, filters: TensorLike, output_shape: ShapeLike, strides: TensorLike, padding: str = "SAME",
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """The transpose of `convolution`, of the rank that the filter says."""
+    return _transposed(
+        "conv_transpose", input, filters, output_shape, strides, padding, data_format, dilations
+    )
+
+
+def atrous_conv2d_transpose(
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: ShapeLike,
+    rate: TensorLike,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
+    """The transpose of `atrous_conv2d`."""
+    return conv2d_transpose(value, filters, output_shape, 1, padding, dilations=rate)
+
+
+@with_fallback
+def depthwise_conv2d(
+    input: TensorLike, filter: TensorLike, strides: TensorLike, padding: str, data_format: str | None = None,
+    dilations: TensorLike | None = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Convolves each channel with its own filters `[height, width, in, multiplier]`."""
+    x, w = _pair(input, filter)
+    x = _ranked(x, 4)
+    at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
+    fits = x.ndim >= 4 and w.ndim == 4
+    require(
+        fits and not known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]),
+        "depthwise_conv2d",
+        "`filter` must be [height, width, channels, multiplier]",
+        x,
+        w,
+        help="Its third size must equal the input channels.",
+    )
+    height, width, channels, multiplier = w._array.shape
+    return _convolve(
+        "depthwise_conv2d", x, tf.reshape(w, (height, width, 1, channels * multiplier)), at
+    )
+
+
+@with_fallback
+def separable_conv2d(
+    input: TensorLike, depthwise_filter: TensorLike, pointwise_filter: TensorLike, strides: TensorLike, padding: str,
+    data_format: Any = None, dilations: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
+    y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
+    w = operand(pointwise_filter, None, y.dtype)
+    require(
+        w.ndim == 4 and not known_unequal(w._array.shape[:2], (1, 1)),
+        "separable_conv2d",
+        "`pointwise_filter` must be [1, 1, channels, outputs]",
+        w,
+    )
+    channels = y._array.shape[1 if data_format == "NCHW" else -1]
+    require(
+        not known_unequal(w._array.shape[2], channels),
+        "separable_conv2d",
+        f"`pointwise_filter` must take the {channels} depthwise outputs",
+        w,
+    )
+    return conv2d(y, w, 1, "VALID", data_format or "NHWC")

@@ -35,7 +35,7 @@ from wengert.ops.equation import (
     plan_one,
     unique,
 )  # fmt: skip
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold
 from wengert.ops.matmul import dot_general
 from wengert.ops.shaping import sum_to
 

@@ -410,7 +410,7 @@ def gather_nd(
 
     One outside is an error, or gives zeros with `bad_indices_policy="IGNORE"`.
     """
-    from wengert.ops.bad_indices import ignores
+    from wengert.ops.scatter import ignores
 
     x, i = operand(params), whole_numbers("gather_nd", indices)
     ignore = ignores("gather_nd", bad_indices_policy)
@@ -428,7 +428,7 @@ def gather_nd(
 def _gather_inside(x: Any, i: Any, batch: int) -> Any:
     """Zeros, or empty texts, for the index tuples outside."""
     from wengert.core.dtypes import int64
-    from wengert.ops.bad_indices import inside, only
+    from wengert.ops.scatter import inside, only
 
     depth = i.shape[-1]
     if depth is None or x.shape.rank is None:

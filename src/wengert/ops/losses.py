@@ -21,7 +21,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import function_of, in_float32, need_rank, static, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold
 from wengert.ops.select import larger
 from wengert.ops.shaping import transpose
 from wengert.ops.sizes import agree

@@ -17,9 +17,8 @@ from wengert.core.lowering_checks import fail_if
 from wengert.core.types import DType, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, need_rank, where_ranked, wide
-from wengert.ops.decompose import must_be_square
+from wengert.ops.decompose import lower_nan_for_nan, must_be_square, nan_for_nan
 from wengert.ops.gather import whole_numbers
-from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
 

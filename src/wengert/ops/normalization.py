@@ -22,9 +22,8 @@ from wengert.core.lowering_checks import as_value
 from wengert.core.op_facts import TAME
 from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.columns import combine, with_row
 from wengert.ops.declare import in_float32, static_float, static_int, static_tuple, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import combine, fold, with_row
 from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
 

@@ -22,7 +22,7 @@ from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import Axis, Dim, IndexedSlices, JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold
 from wengert.ops.shaping import transpose
 
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)

@@ -18,7 +18,7 @@ import numpy as np
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import InvalidTypeError, at_site
 from wengert.core.types import Tensor, Value, Variable
-from wengert.ops import arithmetic, compare, complex, division, logical, power, select, unary
+from wengert.ops import arithmetic, compare, complex, division, power, select, unary
 from wengert.ops import trigonometric as trig
 from wengert.ops.numpy_arrays import (
     Linked,
@@ -97,16 +97,16 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.isinf: compare.is_inf,
     np.isfinite: compare.is_finite,
     np.nextafter: compare.nextafter,
-    np.logical_and: logical.logical_and,
-    np.logical_or: logical.logical_or,
-    np.logical_xor: logical.logical_xor,
-    np.logical_not: logical.logical_not,
+    np.logical_and: compare.logical_and,
+    np.logical_or: compare.logical_or,
+    np.logical_xor: compare.logical_xor,
+    np.logical_not: compare.logical_not,
     np.bitwise_and: _operator("__and__", "__rand__"),
     np.bitwise_or: _operator("__or__", "__ror__"),
     np.bitwise_xor: _operator("__xor__", "__rxor__"),
     np.invert: lambda x: ~x,
-    np.left_shift: logical.left_shift,
-    np.right_shift: logical.right_shift,
+    np.left_shift: compare.left_shift,
+    np.right_shift: compare.right_shift,
     np.conjugate: complex.conj,
     np.matmul: _matmul,
     np.positive: lambda x: x,
@@ -228,7 +228,7 @@ def _array_function(
 def _traced_function(
     function: Any, name: str, args: tuple[SymbolicTensor, ...], options: Any
 ) -> Tensor:
-    from wengert.ops.numpy_traced import TRACED
+    from wengert.ops.numpy_functions import TRACED
 
     ours = _functions().get(function) or TRACED.get(function)
     if ours is not None and _takes(ours, args, options):

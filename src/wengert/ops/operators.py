@@ -25,10 +25,10 @@ from wengert.core.shapes import broadcast
 from wengert.core.sites import SEEN, place
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.types import Op, SymbolicTensor, Variable
-from wengert.ops import arithmetic, compare, division, logical, numpy_protocols, power, unary
+from wengert.ops import arithmetic, compare, division, numpy_protocols, power, unary
 from wengert.ops import public as tf
-from wengert.ops.columns import MANY_ROWS, with_row
 from wengert.ops.declare import rank_of
+from wengert.ops.fast_reductions import MANY_ROWS, with_row
 from wengert.ops.matmul import MATMUL
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _install(symbol: str, forward: Any, reflected: Any = None) -> None:
 
 _infix("add", arithmetic.ADD, dtypes.string, arithmetic.ADD_STRINGS)
 _infix("sub", arithmetic.SUBTRACT)
-_infix("mul", arithmetic.MULTIPLY, dtypes.bool_, logical.LOGICAL_AND)
+_infix("mul", arithmetic.MULTIPLY, dtypes.bool_, compare.LOGICAL_AND)
 _infix("floordiv", division.FLOORDIV)
 _infix("mod", division.FLOORMOD)
 _infix("pow", power.POW)
@@ -282,13 +282,13 @@ def _bits_or_truth(truth: Op, bits: Op) -> tuple[Any, Any]:
     return forward, reflected
 
 
-_install("and", *_bits_or_truth(logical.LOGICAL_AND, logical.BITWISE_AND))
-_install("or", *_bits_or_truth(logical.LOGICAL_OR, logical.BITWISE_OR))
-_install("xor", *_bits_or_truth(logical.LOGICAL_XOR, logical.BITWISE_XOR))
+_install("and", *_bits_or_truth(compare.LOGICAL_AND, compare.BITWISE_AND))
+_install("or", *_bits_or_truth(compare.LOGICAL_OR, compare.BITWISE_OR))
+_install("xor", *_bits_or_truth(compare.LOGICAL_XOR, compare.BITWISE_XOR))
 
 
 def _invert(self: Value) -> Tensor:
-    return apply1(logical.LOGICAL_NOT if self.dtype is dtypes.bool_ else logical.INVERT, self)
+    return apply1(compare.LOGICAL_NOT if self.dtype is dtypes.bool_ else compare.INVERT, self)
 
 
 _install("invert", _invert)

@@ -20,7 +20,10 @@ TABLE = {
     "ops.cast": "bitcast cast ensure_shape saturate_cast",
     "ops.checks": "Assert print_",
     "ops.color": "adjust_hue adjust_saturation convert_image_dtype",
-    "ops.compare": "equal greater greater_equal less not_equal",
+    "ops.compare": (
+        "bitwise_and bitwise_or bitwise_xor equal greater greater_equal invert less "
+        "logical_and logical_not logical_or logical_xor not_equal"
+    ),
     "ops.complex": "angle complex conj imag real",
     "ops.create": "fill ones ones_like range zeros zeros_like",
     "ops.cuts": "slice",
@@ -37,9 +40,6 @@ TABLE = {
     "ops.guarded": "divide_no_nan multiply_no_nan xdivy xlog1py xlogy",
     "ops.indexing": "boolean_mask invert_permutation one_hot sequence_mask",
     "ops.joining": "concat stack unstack",
-    "ops.logical": (
-        "bitwise_and bitwise_or bitwise_xor invert logical_and logical_not logical_or logical_xor"
-    ),
     "ops.losses": "sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits",
     "ops.matmul": "matmul",
     "ops.norms": "clip_by_norm norm",

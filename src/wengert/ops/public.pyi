@@ -28,10 +28,18 @@ from wengert.ops.checks import print_ as print_
 from wengert.ops.color import adjust_hue as adjust_hue
 from wengert.ops.color import adjust_saturation as adjust_saturation
 from wengert.ops.color import convert_image_dtype as convert_image_dtype
+from wengert.ops.compare import bitwise_and as bitwise_and
+from wengert.ops.compare import bitwise_or as bitwise_or
+from wengert.ops.compare import bitwise_xor as bitwise_xor
 from wengert.ops.compare import equal as equal
 from wengert.ops.compare import greater as greater
 from wengert.ops.compare import greater_equal as greater_equal
+from wengert.ops.compare import invert as invert
 from wengert.ops.compare import less as less
+from wengert.ops.compare import logical_and as logical_and
+from wengert.ops.compare import logical_not as logical_not
+from wengert.ops.compare import logical_or as logical_or
+from wengert.ops.compare import logical_xor as logical_xor
 from wengert.ops.compare import not_equal as not_equal
 from wengert.ops.complex import angle as angle
 from wengert.ops.complex import complex as complex
@@ -80,14 +88,6 @@ from wengert.ops.indexing import sequence_mask as sequence_mask
 from wengert.ops.joining import concat as concat
 from wengert.ops.joining import stack as stack
 from wengert.ops.joining import unstack as unstack
-from wengert.ops.logical import bitwise_and as bitwise_and
-from wengert.ops.logical import bitwise_or as bitwise_or
-from wengert.ops.logical import bitwise_xor as bitwise_xor
-from wengert.ops.logical import invert as invert
-from wengert.ops.logical import logical_and as logical_and
-from wengert.ops.logical import logical_not as logical_not
-from wengert.ops.logical import logical_or as logical_or
-from wengert.ops.logical import logical_xor as logical_xor
 from wengert.ops.losses import (
     sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits,
 )

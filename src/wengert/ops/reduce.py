@@ -35,7 +35,6 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.columns import combine
 from wengert.ops.declare import (
     HALF,
     expand,
@@ -46,7 +45,7 @@ from wengert.ops.declare import (
     static,
     wide,
 )
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import combine, fold
 from wengert.ops.shaping import transpose
 
 F = TypeVar("F", bound=Callable[..., Any])

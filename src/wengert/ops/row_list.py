@@ -3,6 +3,10 @@
 Writing a row gives a new version in constant time: the newest version holds the list, and each
 older one knows the one row in which it differs. Whoever reads an older version walks back to it
 first, so reading in the order of writing, or against it, is cheap. To NumPy it is an array.
+
+A tensor becomes such a list for sums that grow one row at a time: a loop that reads `x[i]` or
+`x[:, i]` adds to one row of the gradient of `x` in each turn, and dense that would cost the whole of
+`x` each time. `EXTENT` keeps the shape of a tensor, or of each row, without its elements.
 """
 
 from __future__ import annotations
@@ -12,7 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import dtypes
+from wengert.core.apply import apply
 from wengert.core.errors import InvalidIndexError, invalid
+from wengert.core.lazy_modules import lax
+from wengert.core.padded import Padded
+from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor
 
 
 def never_written(i: int) -> Exception:
@@ -265,3 +274,68 @@ def outside(what: str, i: int, count: int) -> Exception:
         help="Make it larger, or with dynamic_size=True.",
         kind=InvalidIndexError,
     )
+
+
+def _extent_kernel(x: np.ndarray | Rows) -> np.ndarray | Rows:
+    if isinstance(x, Rows) and not x.is_even:
+        rows = [_extent_kernel(x.blank(i) if r is None else r) for i, r in enumerate(x.items)]
+        return Rows(rows, np.dtype(bool), rows[0].shape, is_even=False)
+    return np.zeros((*x.shape, 0), bool)
+
+
+def _lower_extent(x: JaxArray | Padded) -> JaxArray | Padded:
+    if type(x) is Padded:
+        return x.mapped(_lower_extent)
+    return lax.full((*x.shape, 0), False, bool)
+
+
+EXTENT = Op(
+    "extent",
+    "x",
+    kernel=_extent_kernel,
+    infer=lambda x: ShapeDtype(None if x.shape is None else (*x.shape, 0), dtypes.bool_),
+    lower=_lower_extent,
+    takes_padded=True,
+    grad=None,
+    folds=False,
+    register=False,
+    row_lists="takes",
+)
+
+
+def extent(x: SymbolicTensor) -> Tensor:
+    """A tensor of no elements that has the sizes of another, and one more of 0."""
+    return apply(EXTENT, x)
+
+
+AS_ROWS = Op(
+    "as_rows",
+    "x",
+    kernel=as_rows,
+    infer=lambda x, axis: x,
+    lower=lambda x, axis: x,
+    grad=lambda g, axis: apply(FROM_ROWS, g, axis=axis),
+    folds=False,
+    register=False,
+    row_lists="makes",
+)
+FROM_ROWS = Op(
+    "from_rows",
+    "rows",
+    kernel=lambda rows, axis: np.asarray(rows),
+    infer=lambda rows, axis: rows,
+    lower=lambda rows, axis: rows,
+    grad=lambda g, axis: apply(AS_ROWS, g, axis=axis),
+    folds=False,
+    register=False,
+)
+
+
+def as_axis_rows(x: Tensor, axis: int) -> Tensor:
+    """The rows of a tensor along an axis; only sums and slices along it may use them."""
+    return apply(AS_ROWS, x, axis=axis)
+
+
+def from_axis_rows(rows: SymbolicTensor, axis: int) -> Tensor:
+    """A tensor from its rows along an axis."""
+    return apply(FROM_ROWS, rows, axis=axis)

@@ -12,8 +12,7 @@ from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import must_be_fixed
 from wengert.core.types import Op, ShapeDtype, SymbolicTensor, Tensor
-from wengert.ops.extent import extent
-from wengert.ops.row_list import Rows, as_rows
+from wengert.ops.row_list import Rows, as_rows, extent
 from wengert.ops.rows import Blank
 
 

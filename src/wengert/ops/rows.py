@@ -22,8 +22,7 @@ from wengert.core.shapes import join
 from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
 from wengert.ops import public as tf
-from wengert.ops.extent import extent
-from wengert.ops.row_list import Rows, as_rows, increased, joined, outside, readable, row
+from wengert.ops.row_list import Rows, as_rows, extent, increased, joined, outside, readable, row
 
 if TYPE_CHECKING:
     from wengert.core.types import Dim, DType, JaxArray, SymbolicTensor, Tensor, Unranked

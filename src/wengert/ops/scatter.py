@@ -1,8 +1,9 @@
 """Writing slices at index tuples: `scatter_nd` and its kin that start from a tensor.
 
 The last axis of `indices` holds one number per leading axis of the result. An index outside is an
-error; compiled code, which cannot raise, leaves that slice out and notes the failure. Where a place
-is named twice, sums count both, an update keeps the last, and a NaN wins a minimum or maximum.
+error, or its slice is left out if `bad_indices_policy` says so; compiled code, which cannot raise,
+leaves the slice out and notes the failure. Where a place is named twice, sums count both, an update
+keeps the last, and a NaN wins a minimum or maximum.
 """
 
 from __future__ import annotations
@@ -172,14 +173,14 @@ def _run(op: Op, tensor: TensorLike, indices: TensorLike, updates: Any, policy: 
 
 
 def _ignores(name: str, policy: str) -> bool:
-    from wengert.ops.bad_indices import ignores
+    from wengert.ops.scatter import ignores
 
     return ignores(name, policy)
 
 
 def _inside(name: str, i: Any, updates: Any, sizes: Any, rank: Any, neutral: Any) -> Any:
     """Index tuples within `sizes`, and updates that change nothing where they were outside."""
-    from wengert.ops.bad_indices import inside, only
+    from wengert.ops.scatter import inside, only
 
     depth = i.shape[-1] if i.shape.rank else None
     if depth is None or rank is None:
@@ -324,3 +325,25 @@ def tensor_scatter_nd_max(
 ) -> Tensor:
     """A copy of `tensor` with the larger of present and given slices; ties share the gradient."""
     return _run(MAX, tensor, indices, updates, bad_indices_policy)
+
+
+def ignores(name: str, policy: str) -> bool:
+    """Whether index tuples outside are passed over; another policy than TensorFlow's is refused."""
+    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
+        rule = f"`bad_indices_policy` {policy!r} is not supported"
+        raise invalid(name, rule, help="Use 'ERROR' or 'IGNORE'.")
+    return policy == "IGNORE"
+
+
+def inside(i: Any, sizes: Any) -> tuple[Any, Any]:
+    """Which index tuples lie within `sizes`, and the tuples with zeros in place of the others."""
+    wide = tf.cast(i, dtypes.int64)
+    good = tf.reduce_all(tf.logical_and(tf.greater_equal(wide, 0), tf.less(wide, sizes)), -1)
+    return good, tf.where(tf.expand_dims(good, -1), i, 0)
+
+
+def only(good: Any, rows: Any, rank: int, otherwise: Any) -> Any:
+    """`rows` of slices of `rank` axes where `good`, else `otherwise`."""
+    for _ in range(rank):
+        good = tf.expand_dims(good, -1)
+    return tf.where(good, rows, otherwise)

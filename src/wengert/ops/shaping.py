@@ -32,9 +32,8 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.columns import combine, sum_rows
 from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import combine, fold, sum_rows
 from wengert.ops.sizes import listed
 
 IDENTITY = unary(

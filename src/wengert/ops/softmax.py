@@ -12,10 +12,9 @@ from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.columns import ones
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, static_int, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold, ones
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:

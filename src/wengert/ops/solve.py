@@ -26,7 +26,7 @@ from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import calm, in_float32, is_dynamic, must_fit, wide
-from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
+from wengert.ops.decompose import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 
 def as_square(name: str, x: ShapeDtype) -> ShapeDtype:

@@ -23,7 +23,7 @@ from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
 from wengert.core.types import JaxArray, Tensor
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, must_fit, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import fold
 from wengert.ops.losses import last
 from wengert.ops.sizes import checked
 from wengert.ops.softmax import (

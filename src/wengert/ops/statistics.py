@@ -12,9 +12,8 @@ from wengert.core.dims import Dim, larger
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Axis, IndexedSlices, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.columns import combine
 from wengert.ops.declare import in_float32, wide
-from wengert.ops.folding import fold
+from wengert.ops.fast_reductions import combine, fold
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor

@@ -1,7 +1,10 @@
-"""Reductions on the host along other axes than the last, and one row beside many, faster than NumPy's.
+"""Reductions in the forms that NumPy and XLA's CPU code run fast.
 
-NumPy takes such arrays row by row, and a row of three numbers costs it as much as one of a hundred.
-Sums go to BLAS, which is also more exact; for the rest, several short rows are taken as a long one.
+NumPy reduces columns row by row, and a row of three numbers costs it as much as one of a hundred.
+`combine` gives sums to BLAS, which is also more exact; for the rest it takes several short rows as
+a long one. XLA reduces a row one number after another, since it may not change the order of a sum.
+Where the order is free to choose, as it is here, `fold` goes down `LANES` columns side by side,
+which keeps the vector units busy, and only then across: three to five times as fast on long rows.
 """
 
 from __future__ import annotations
@@ -9,8 +12,16 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from wengert.core.lazy_modules import jax, lax
+from wengert.core.lowering_checks import is_symbol
+
+if TYPE_CHECKING:
+    from wengert.core.types import JaxArray
+
 
 # Arrays of fewer elements, or columns of fewer, are as quick the usual way.
 _MANY = 2048
@@ -94,3 +105,46 @@ def with_row(ufunc: Callable[..., np.ndarray], x: np.ndarray, row: np.ndarray) -
             long[...] = row
             return ufunc(x.reshape(-1, joined * width), long.reshape(-1)).reshape(x.shape)
     return ufunc(x, row)
+
+
+LANES = 32
+_LONG_ROWS = 4 * LANES  # shorter rows, and fewer numbers than `_MANY_NUMBERS`, gain nothing
+_MANY_NUMBERS = 2**13
+_FEW_ROWS = 8
+
+
+def fold(
+    x: JaxArray | np.ndarray, start: float | np.generic, combine: Any, axis: tuple[int, ...]
+) -> JaxArray:
+    """Reduces `x` over `axis` with `combine`, an associative function, from its neutral `start`."""
+    first = x.dtype.type(start)
+    axis = tuple(axis)
+    kept = x.shape[: x.ndim - len(axis)]
+    if not _is_long(x, axis):
+        return lax.reduce(x, first, combine, axis)
+    if len(axis) > 1 and math.prod(kept) < _FEW_ROWS and x.shape[-1] >= _LONG_ROWS:
+        # Row by row first, which threads may share.
+        rows = fold(x, start, combine, (x.ndim - 1,))
+        return lax.reduce(lax.optimization_barrier(rows), first, combine, tuple(sorted(axis)[:-1]))
+    length = math.prod(x.shape[len(kept) :])
+    whole = length - length % LANES
+    rows, last = lax.reshape(x, (*kept, length)), len(kept)
+    body = lax.slice_in_dim(rows, 0, whole, axis=-1)
+    body = lax.reshape(body, (*kept, whole // LANES, LANES))
+    # Without the barrier XLA would make one reduction of the two again.
+    lanes = lax.optimization_barrier(lax.reduce(body, first, combine, (last,)))
+    out = lax.reduce(lanes, first, combine, (last,))
+    if whole == length:
+        return out
+    tail = lax.slice_in_dim(rows, whole, length, axis=-1)
+    return combine(out, lax.reduce(tail, first, combine, (last,)))
+
+
+def _is_long(x: JaxArray | np.ndarray, axis: tuple[int, ...]) -> bool:
+    """Whether rows of float32 or float64, many and long, are reduced along their memory."""
+    if x.dtype.kind != "f" or x.dtype.itemsize < 4 or any(map(is_symbol, x.shape)):
+        return False
+    if sorted(axis) != list(range(x.ndim - len(axis), x.ndim)) or jax.default_backend() != "cpu":
+        return False
+    size = math.prod(x.shape)
+    return size >= _MANY_NUMBERS and math.prod(x.shape[x.ndim - len(axis) :]) >= _LONG_ROWS
