@@ -277,8 +277,12 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; it does not broadcast."""
     from wengert.ops.gather import densify
 
-    if not isinstance(inputs, Iterable):
-        raise at_site(TypeError(f"add_n: `inputs` must be a list of tensors; got {inputs!r}."))
+    require(
+        isinstance(inputs, Iterable),
+        "add_n",
+        lambda: f"`inputs` must be a list of tensors; got {inputs!r}",
+        kind=TypeError,
+    )
     given = [densify(x) if isinstance(x, IndexedSlices) else x for x in inputs]
     require(given, "add_n", "`inputs` is empty; at least one tensor is needed", kind=ValueError)
     first = operand(given[0])

@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid, require
+from wengert.core.errors import require
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.ctc import SparseValue
@@ -96,9 +96,12 @@ def _decode(x: np.ndarray, length: np.ndarray, width: int, paths: int) -> tuple[
         length,
     )
     for b in range(batch):
-        if np.isnan(x[: length[b], b]).any():
-            text = "a score that is not a number puts no path before another"
-            raise invalid(_NAME, f"`inputs` has NaN in batch row {b}: {text}", x)
+        require(
+            not np.isnan(x[: length[b], b]).any(),
+            _NAME,
+            f"`inputs` has NaN in batch row {b}: a score that is not a number puts no path before another",
+            x,
+        )
     results = [_search(x[: length[b], b], width) for b in range(batch)]
     for beams in results:
         require(

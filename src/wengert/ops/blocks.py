@@ -76,8 +76,7 @@ def _times(*sizes: int | None) -> int | None:
 @where_ranked
 def _infer_to_batch(x: Ranked, block: tuple[int, ...]) -> ShapeDtype:
     m = len(block)
-    if len(x.shape) <= m:
-        raise invalid("space_to_batch", f"{m} block sizes need a rank above {m}", x)
+    require(len(x.shape) > m, "space_to_batch", f"{m} block sizes need a rank above {m}", x)
     for axis, (d, b) in enumerate(zip(x.shape[1 : m + 1], block, strict=True), 1):
         if None not in (d, b) and d % b:  # type: ignore[operator]  # no None
             raise invalid(
@@ -91,17 +90,19 @@ def _infer_to_batch(x: Ranked, block: tuple[int, ...]) -> ShapeDtype:
 
 @where_ranked
 def _infer_from_batch(x: Ranked, block: tuple[int, ...]) -> ShapeDtype:
-    if len(x.shape) <= len(block):
-        raise invalid(
-            "batch_to_space", f"{len(block)} block sizes need a rank above {len(block)}", x
-        )
+    require(
+        len(x.shape) > len(block),
+        "batch_to_space",
+        f"{len(block)} block sizes need a rank above {len(block)}",
+        x,
+    )
     whole = _times(*block)
-    if x.shape[0] is not None and whole is not None and x.shape[0] % whole:
-        raise invalid(
-            "batch_to_space",
-            f"the batch of {x.shape[0]} does not divide by the block of {whole}",
-            x,
-        )
+    require(
+        x.shape[0] is None or whole is None or not (x.shape[0] % whole),
+        "batch_to_space",
+        lambda: f"the batch of {x.shape[0]} does not divide by the block of {whole}",
+        x,
+    )
     m = len(block)
     large = [_times(d, b) for d, b in zip(x.shape[1 : m + 1], block, strict=True)]
     return ShapeDtype((_over(x.shape[0], whole), *large, *x.shape[m + 1 :]), x.dtype)
@@ -196,9 +197,11 @@ def batch_to_space(
 @formula
 def _end(size: int, before: int, after: int) -> int:
     """Where an axis ends that is cropped at both ends."""
-    if not is_symbol(size) and before + after > size:
-        rule = f"`crops` {[before, after]} exceed an axis of size {size}"
-        raise invalid("batch_to_space", rule)
+    require(
+        is_symbol(size) or before + after <= size,
+        "batch_to_space",
+        f"`crops` {[before, after]} exceed an axis of size {size}",
+    )
     return size - after
 
 

@@ -10,7 +10,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, known_unequal
-from wengert.core.errors import OutOfRangeError, invalid, require, require_dtype
+from wengert.core.errors import OutOfRangeError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
@@ -222,9 +222,11 @@ def by_overlap(boxes: np.ndarray) -> Any:
 def _suppress(
     boxes: np.ndarray, scores: np.ndarray, overlap: np.ndarray, threshold: np.ndarray, most: int
 ) -> np.ndarray:
-    if not 0.0 <= overlap <= 1.0:
-        rule = f"`iou_threshold` must be within [0, 1]; got {float(overlap):g}"
-        raise invalid("non_max_suppression", rule)
+    require(
+        0.0 <= overlap <= 1.0,
+        "non_max_suppression",
+        lambda: f"`iou_threshold` must be within [0, 1]; got {float(overlap):g}",
+    )
     require(most >= 0, "non_max_suppression", f"`max_output_size` must not be negative; got {most}")
     return chosen(by_overlap(boxes), scores, most, overlap, threshold)
 

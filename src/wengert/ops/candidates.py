@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, require_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
 from wengert.ops import public as tf
@@ -93,9 +93,12 @@ def _sampled(
     seed: TensorLike | None,
 ) -> Candidates:
     count, limit = _positive(name, "num_sampled", count), _positive(name, "range_max", limit)
-    if unique and count > limit:
-        rule = f"{count} distinct classes cannot be drawn from {limit}"
-        raise invalid(name, rule, help="Draw fewer, or pass unique=False.")
+    require(
+        not unique or count <= limit,
+        name,
+        f"{count} distinct classes cannot be drawn from {limit}",
+        help="Draw fewer, or pass unique=False.",
+    )
     state = next_state(name, seed)
     result, tries = apply(
         DRAW, state, quantile=quantile, count=count, unique=bool(unique), limit=limit

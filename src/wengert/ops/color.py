@@ -12,7 +12,7 @@ from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
 from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import InvalidTypeError, at_site, describe, require
+from wengert.core.errors import InvalidTypeError, describe, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -76,11 +76,14 @@ def _channels(name: str, x: Value, count: int) -> None:
 def _mixed(name: str, images: TensorLike, matrix: list[list[float]]) -> Tensor:
     x = operand(images)
     _channels(name, x, 3)
-    if not x.dtype.is_floating:
-        raise at_site(
-            TypeError(f"{name}: floating images are needed; got {describe(x)}. Use "
-                      f"tf.image.convert_image_dtype.")
-        )  # fmt: skip
+    require(
+        x.dtype.is_floating,
+        name,
+        "floating images are needed",
+        x,
+        help="Use tf.image.convert_image_dtype.",
+        kind=TypeError,
+    )
     return tf.tensordot(x, wrap(np.array(matrix, x.dtype.np)), axes=[[x._array.ndim - 1], [0]])
 
 
@@ -280,9 +283,13 @@ def standardized(x: Tensor) -> Tensor:
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image as float32 with mean 0 and deviation 1; flat images are not blown up."""
     x = operand(image)
-    if x._array.ndim < 3:
-        rule = f"images have rank 3 or more; got {describe(x)}"
-        raise wrong("per_image_standardization", rule)
+    require(
+        x._array.ndim >= 3,
+        "per_image_standardization",
+        "images have rank 3 or more",
+        x,
+        kind=ValueError,
+    )
     if 0 in x._array.shape[-3:]:
         raise wrong("per_image_standardization", f"the images have no pixels: {describe(x)}")
     return standardized(tf.cast(x, dtypes.float32))

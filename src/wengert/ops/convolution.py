@@ -17,7 +17,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid, require
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.op import Op, ShapeDtype
@@ -84,9 +84,12 @@ def _infer_conv(
 
 def _check_reach(sizes: Any, reach: list[int] | list[int | None], itemsize: int) -> None:
     """Refuses windows that reach further than a padded image can: XLA would end the process."""
-    if math.prod(n + span for n, span in zip(sizes, reach, strict=True)) * itemsize > _MOST_BYTES:
-        rule = f"a window that spans {list(reach)} is too wide for an image of {list(sizes)}"
-        raise invalid("conv", rule, help="Use smaller `dilations`.")
+    require(
+        math.prod(n + span for n, span in zip(sizes, reach, strict=True)) * itemsize <= _MOST_BYTES,
+        "conv",
+        f"a window that spans {list(reach)} is too wide for an image of {list(sizes)}",
+        help="Use smaller `dilations`.",
+    )
 
 
 def _infer_input(g: ShapeDtype, w: ShapeDtype, shape: tuple[int, ...], **at: Any) -> ShapeDtype:

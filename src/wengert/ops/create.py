@@ -15,7 +15,6 @@ from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
 from wengert.core.errors import (
     InvalidTypeError,
-    at_site,
     invalid,
     invalid_dtype,
     require,
@@ -423,8 +422,9 @@ def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     """Spreads vectors over a common grid; `indexing` is "xy" (the first two swapped) or "ij"."""
     indexing = kwargs.pop("indexing", "xy")
     kwargs.pop("name", None)
-    if kwargs:
-        raise at_site(TypeError(f"meshgrid: unknown argument {next(iter(kwargs))!r}."))
+    require(
+        not kwargs, "meshgrid", lambda: f"unknown argument {next(iter(kwargs))!r}", kind=TypeError
+    )
     require(
         indexing in ("xy", "ij"), "meshgrid", f"`indexing` must be 'xy' or 'ij'; got {indexing!r}"
     )

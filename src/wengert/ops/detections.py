@@ -60,9 +60,11 @@ def _scored_kernel(
     sigma: np.ndarray, most: int,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     _check_share("non_max_suppression_with_scores", limit)
-    if not sigma >= 0.0:
-        rule = f"`soft_nms_sigma` must not be negative; got {float(sigma):g}"
-        raise invalid("non_max_suppression_with_scores", rule)
+    require(
+        sigma >= 0.0,
+        "non_max_suppression_with_scores",
+        lambda: f"`soft_nms_sigma` must not be negative; got {float(sigma):g}",
+    )
     if sigma > 0.0:
         values, least = scores.astype(np.float32), np.float32(lowest)
         kept, result = _faded(by_overlap(boxes), values, most, least, np.float32(sigma))
@@ -157,9 +159,13 @@ def _infer_padded(
         return ShapeDtype(None, dtypes.int32), ShapeDtype(None, dtypes.int32)
     pairs = zip(b[:-1], s, strict=False)
     fits = len(b) >= 2 and len(s) == len(b) - 1 and b[-1] in (None, 4)
-    if not fits or any(None not in p and p[0] != p[1] for p in pairs):
-        rule = "boxes [..., n, 4] and as many scores [..., n] are needed"
-        raise invalid("non_max_suppression_padded", rule, boxes, scores)
+    require(
+        fits and all(None in p or p[0] == p[1] for p in pairs),
+        "non_max_suppression_padded",
+        "boxes [..., n, 4] and as many scores [..., n] are needed",
+        boxes,
+        scores,
+    )
     lead = tuple(b[:-2])
     return ShapeDtype((*lead, most if pads else None), dtypes.int32), ShapeDtype(lead, dtypes.int32)
 
@@ -190,9 +196,13 @@ def _infer_table(
 ) -> ShapeDtype:
     a, s = shares.shape, scores.shape
     known = {n for n in (*(a or ()), *(s or ())) if n is not None}
-    if (a is not None and len(a) != 2) or (s is not None and len(s) != 1) or len(known) > 1:
-        rule = "overlaps [n, n] and as many scores are needed"
-        raise invalid("non_max_suppression_overlaps", rule, shares, scores)
+    require(
+        (a is None or len(a) == 2) and (s is None or len(s) == 1) and len(known) <= 1,
+        "non_max_suppression_overlaps",
+        "overlaps [n, n] and as many scores are needed",
+        shares,
+        scores,
+    )
     return ShapeDtype((None,), dtypes.int32)
 
 
@@ -260,12 +270,20 @@ def _infer_combined(
 ) -> tuple[ShapeDtype, ...]:
     b, s = boxes.shape or (None,) * 4, scores.shape or (None,) * 3
     fits = len(b) == 4 and len(s) == 3 and b[3] in (None, 4)
-    if not fits or any(None not in p and p[0] != p[1] for p in zip(b[:2], s[:2], strict=True)):
-        rule = "boxes [batch, n, classes or 1, 4] and scores [batch, n, classes] are needed"
-        raise invalid("combined_non_max_suppression", rule, boxes, scores)
-    if b[2] not in (None, 1) and s[2] not in (None, b[2]):
-        rule = "there must be boxes for each class, or one set for all"
-        raise invalid("combined_non_max_suppression", rule, boxes, scores)
+    require(
+        fits and all(None in p or p[0] == p[1] for p in zip(b[:2], s[:2], strict=True)),
+        "combined_non_max_suppression",
+        "boxes [batch, n, classes or 1, 4] and scores [batch, n, classes] are needed",
+        boxes,
+        scores,
+    )
+    require(
+        b[2] in (None, 1) or s[2] in (None, b[2]),
+        "combined_non_max_suppression",
+        "there must be boxes for each class, or one set for all",
+        boxes,
+        scores,
+    )
     batch = s[0] if b[0] is None else b[0]
     numbers = ShapeDtype((batch, size), dtypes.float32)
     return (
@@ -352,15 +370,27 @@ def _fewer(a: int | None, b: int | None) -> bool:
 
 def _infer_draw(images: ShapeDtype, boxes: ShapeDtype, colors: ShapeDtype) -> ShapeDtype:
     x, b, c = images.shape or (None,) * 4, boxes.shape or (None,) * 3, colors.shape
-    if len(x) != 4 or len(b) != 3 or b[2] not in (None, 4):
-        rule = "images of rank 4 and boxes [batch, n, 4] are needed"
-        raise invalid("draw_bounding_boxes", rule, images, boxes)
-    if None not in (x[0], b[0]) and x[0] != b[0]:
-        rule = "there must be a list of boxes for each image"
-        raise invalid("draw_bounding_boxes", rule, images, boxes)
-    if c is not None and (len(c) != 2 or _fewer(c[1], x[3])):
-        rule = "`colors` must be rows with a number for each channel of the images"
-        raise invalid("draw_bounding_boxes", rule, images, colors)
+    require(
+        len(x) == 4 and len(b) == 3 and b[2] in (None, 4),
+        "draw_bounding_boxes",
+        "images of rank 4 and boxes [batch, n, 4] are needed",
+        images,
+        boxes,
+    )
+    require(
+        None in (x[0], b[0]) or x[0] == b[0],
+        "draw_bounding_boxes",
+        "there must be a list of boxes for each image",
+        images,
+        boxes,
+    )
+    require(
+        c is None or (len(c) == 2 and not _fewer(c[1], x[3])),
+        "draw_bounding_boxes",
+        "`colors` must be rows with a number for each channel of the images",
+        images,
+        colors,
+    )
     return images
 
 

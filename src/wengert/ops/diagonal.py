@@ -16,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.bounded_cache import cached_arrays
 from wengert.core.convert import operand, operands
 from wengert.core.dims import Dim, known_unequal, larger
-from wengert.core.errors import describe, invalid_dtype, require
+from wengert.core.errors import describe, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.lowering_checks import is_symbol
@@ -173,18 +173,23 @@ def _padding(value: Any, x: Tensor) -> bytes | float | int | complex:
         value = np.asarray(value)
         require(value.size == 1, "diag", f"`padding_value` must be one number; got {value.size}")
         value = value.item()
-    if isinstance(value, float) and x.dtype.is_integer:
-        rule = f"`padding_value` must be a whole number for {x.dtype.name}; got {value}"
-        raise invalid_dtype("diag", rule)
+    require_dtype(
+        not isinstance(value, float) or not x.dtype.is_integer,
+        "diag",
+        f"`padding_value` must be a whole number for {x.dtype.name}; got {value}",
+    )
     text = isinstance(value, str | bytes)
     require(
         text or isinstance(value, int | float | complex),
         "diag",
         lambda: f"`padding_value` must be one number; got {describe(value)}",
     )
-    if text != (x.dtype is dtypes.string):
-        rule = f"`padding_value` {value!r} must be of dtype {x.dtype.name}"
-        raise invalid_dtype("diag", rule, help="Give one of that type.")
+    require_dtype(
+        text == (x.dtype is dtypes.string),
+        "diag",
+        lambda: f"`padding_value` {value!r} must be of dtype {x.dtype.name}",
+        help="Give one of that type.",
+    )
     return value.encode() if isinstance(value, str) else value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import invalid, require, require_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -28,11 +28,13 @@ def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:
     )
     if len(given) == len(own):
         given = tuple([d if n is None else n for n, d in zip(given, own, strict=True)])
-    if len(given) != len(own) or any(
-        n != 1 and known_unequal(n, d) for n, d in zip(given, own, strict=True)
-    ):
-        rule = f"`noise_shape` {list(given)} does not broadcast to the shape of `x`"
-        raise invalid(name, rule, x)
+    require(
+        len(given) == len(own)
+        and all(n == 1 or not known_unequal(n, d) for n, d in zip(given, own, strict=True)),
+        name,
+        f"`noise_shape` {list(given)} does not broadcast to the shape of `x`",
+        x,
+    )
     return given
 
 

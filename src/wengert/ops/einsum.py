@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, require
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
@@ -234,12 +234,12 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Any:
     )
     optimize = kwargs.pop("optimize", "greedy")
     kwargs.pop("name", None)
-    if kwargs:
-        raise at_site(
-            TypeError(
-                f"einsum: the keyword arguments are `optimize` and `name`; got {sorted(kwargs)}."
-            )
-        )
+    require(
+        not kwargs,
+        "einsum",
+        lambda: f"the keyword arguments are `optimize` and `name`; got {sorted(kwargs)}",
+        kind=TypeError,
+    )
     hint = next((v.dtype for v in inputs if isinstance(v, Value)), None)
     xs = [operand(v, None, hint) for v in inputs]
     full = explicit(equation, tuple([x.ndim for x in xs]))

@@ -20,7 +20,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, formula, smaller
-from wengert.core.errors import invalid, invalid_dtype, require
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
@@ -83,9 +83,14 @@ def _infer_argmax(
     x: ShapeDtype, rows: ShapeDtype, columns: ShapeDtype, overlapping: bool
 ) -> ShapeDtype:
     ranks = [None if s.shape is None else len(s.shape) for s in (x, rows, columns)]
-    if any(rank not in (None, wanted) for rank, wanted in zip(ranks, (4, 1, 1), strict=True)):
-        rule = "an image must have rank 4, edges rank 1"
-        raise invalid("fractional_argmax", rule, x, rows, columns)
+    require(
+        all(rank in (None, wanted) for rank, wanted in zip(ranks, (4, 1, 1), strict=True)),
+        "fractional_argmax",
+        "an image must have rank 4, edges rank 1",
+        x,
+        rows,
+        columns,
+    )
     batch, *_, channels = x.shape or (None,) * 4
     counts = [
         None if edges.shape is None or edges.shape[0] is None else edges.shape[0] - 1
@@ -181,9 +186,11 @@ def _ratios(name: str, given: TensorLike) -> list[float]:
         name,
         f"`pooling_ratio` must be 1.0 or more; got {results}",
     )
-    if len(results) == 4 and (results[0], results[3]) != (1.0, 1.0):
-        rule = "`pooling_ratio` of the batch and channel axes must be 1.0"
-        raise invalid(name, f"{rule}; got {results}")
+    require(
+        len(results) != 4 or (results[0], results[3]) == (1.0, 1.0),
+        name,
+        f"`pooling_ratio` of the batch and channel axes must be 1.0; got {results}",
+    )
     return results[1:3] if len(results) == 4 else [results[0], results[-1]]
 
 
@@ -200,12 +207,19 @@ def _pooled(
     overlapping: bool, seed: TensorLike,
 ) -> FractionalPool:  # fmt: skip
     x = operand(value)
-    if x.ndim != 4:
-        help = "An image is [batch, height, width, channels]."
-        raise invalid(name, "`value` must have rank 4", x, help=help)
-    if x._array.dtype.num not in _TYPES:
-        help = "Use a floating type, int32 or int64."
-        raise invalid_dtype(name, f"dtype {x.dtype.name} is not supported", help=help)
+    require(
+        x.ndim == 4,
+        name,
+        "`value` must have rank 4",
+        x,
+        help="An image is [batch, height, width, channels].",
+    )
+    require_dtype(
+        x._array.dtype.num in _TYPES,
+        name,
+        f"dtype {x.dtype.name} is not supported",
+        help="Use a floating type, int32 or int64.",
+    )
     ratios, number = _ratios(name, pooling_ratio), static_int(name, seed or 0, "seed")
     edges = []
     for side, size, ratio in zip(("rows", "columns"), x._array.shape[1:3], ratios, strict=True):

@@ -196,13 +196,15 @@ class Generator:
         """Uniform numbers in [minval, maxval); whole ones over all bits without limits."""
         full = functions.sizes("Generator.uniform", shape)
         kind = dtypes.as_dtype(dtype)
-        if kind.is_integer and (minval is None) != (maxval is None):
-            raise at_site(
-                ValueError(
-                    f"Generator.uniform: whole numbers need both `minval` and `maxval`, or "
-                    f"neither; got minval={describe(minval)} and maxval={describe(maxval)}."
-                )
-            )
+        require(
+            not kind.is_integer or (minval is None) == (maxval is None),
+            "Generator.uniform",
+            lambda: (
+                "whole numbers need both `minval` and `maxval`, or neither; got "
+                f"minval={describe(minval)} and maxval={describe(maxval)}"
+            ),
+            kind=ValueError,
+        )
         return functions.between("uniform", self._draw(full), full, minval, maxval, kind)
 
     def uniform_full_int(
@@ -287,13 +289,13 @@ def _joined(key: int, counter: list[int]) -> list[int]:
 
 def _state_array(state: Value | list[int]) -> np.ndarray:
     array = operand(state, None, dtypes.int64)._array
-    if array.shape != (3,) or array.dtype.kind not in "iu":
-        raise at_site(
-            ValueError(
-                f"Generator: a state is int64[3], the counter's two halves and the key; got "
-                f"{describe(array)}."
-            )
-        )
+    require(
+        array.shape == (3,) and array.dtype.kind in "iu",
+        "Generator",
+        "a state is int64[3], the counter's two halves and the key",
+        array,
+        kind=ValueError,
+    )
     return array.astype(np.int64)
 
 
@@ -304,12 +306,13 @@ class _Shared:
 
 
 def _need_repeatable(name: str, help: str) -> None:
-    if PROCESS.deterministic:
-        raise at_site(
-            RuntimeError(
-                f"{name}: its numbers differ from run to run, and determinism is enabled. {help}"
-            )
-        )
+    require(
+        not PROCESS.deterministic,
+        name,
+        "its numbers differ from run to run, and determinism is enabled",
+        help=help,
+        kind=RuntimeError,
+    )
 
 
 def get_global_generator() -> Generator:

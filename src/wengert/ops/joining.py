@@ -13,7 +13,7 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, is_open, known_unequal, negative
-from wengert.core.errors import invalid, invalid_dtype, require
+from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -77,9 +77,13 @@ STACK = Op(
 
 def _refuse_names(name: str, values: Any) -> None:
     """A dict would be joined by its keys."""
-    if isinstance(values, Mapping):
-        rule = "a list of tensors was expected"
-        raise invalid_dtype(name, rule, values, help="Give list(d.values()).")
+    require_dtype(
+        not isinstance(values, Mapping),
+        name,
+        "a list of tensors was expected",
+        values,
+        help="Give list(d.values()).",
+    )
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
@@ -129,8 +133,12 @@ def _of_known_rank(xs: list[Value]) -> Value:
 def _infer_unstack(x: ShapeDtype, axis: int, num: int) -> tuple[ShapeDtype, ...]:
     if x.shape is None:
         return (ShapeDtype(None, x.dtype),) * num
-    if x.shape[axis] not in (None, num):
-        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not {num}", x)
+    require(
+        x.shape[axis] in (None, num),
+        "unstack",
+        lambda: f"axis {axis} has size {x.shape[axis]}, not {num}",
+        x,
+    )
     return (ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
 
 

@@ -10,15 +10,16 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid, require
+from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import DType, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, need_rank, where_ranked, wide
-from wengert.ops.decompose import lower_nan_for_nan, must_be_square, nan_for_nan
+from wengert.ops.decompose import must_be_square
 from wengert.ops.gather import whole_numbers
+from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
 
@@ -46,9 +47,11 @@ def _permute_kernel(x: np.ndarray, order: np.ndarray, inverse: bool) -> np.ndarr
 def _check_order(order: np.ndarray, rows: int, inverse: bool) -> None:
     """Refuses rows that are not there; what is undone must name each row once."""
     outside = order[(order < 0) | (order >= rows)]
-    if outside.size:
-        rule = f"in `perm`, index {outside[0]} is out of bounds for axis 0 with size {rows}"
-        raise invalid("lu", rule)
+    require(
+        not outside.size,
+        "lu",
+        lambda: f"in `perm`, index {outside[0]} is out of bounds for axis 0 with size {rows}",
+    )
     once = order.shape[-1] == rows and (np.sort(order, -1) == np.arange(rows)).all()
     require(not inverse or once, "lu", f"`perm` must name each row from 0 to {rows - 1} once")
 

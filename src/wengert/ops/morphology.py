@@ -127,9 +127,14 @@ def _arguments(
     """Image, filter and attributes of a dilation; `first` is what the image is called."""
     x = operand(image)
     w = operand(filters, None, x.dtype)
-    if x.ndim != 4 or w.ndim != 3:
-        help = "They are [batch, height, width, channels] and [height, width, channels]."
-        raise invalid(name, f"`{first}` must have rank 4, `filters` rank 3", x, w, help=help)
+    require(
+        x.ndim == 4 and w.ndim == 3,
+        name,
+        f"`{first}` must have rank 4, `filters` rank 3",
+        x,
+        w,
+        help="They are [batch, height, width, channels] and [height, width, channels].",
+    )
     require(data_format == "NHWC", name, f"`data_format` must be 'NHWC'; got {data_format!r}")
     if padding not in ("SAME", "VALID"):
         error = invalid if isinstance(padding, str) else invalid_dtype

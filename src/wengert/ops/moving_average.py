@@ -57,13 +57,13 @@ class ExponentialMovingAverage:
                 v,
                 kind=TypeError,
             )
-            if not v.dtype.is_floating:
-                raise at_site(
-                    TypeError(
-                        f"ExponentialMovingAverage: the variables must be of a float type; got "
-                        f"{describe(v)}."
-                    )
-                )
+            require(
+                v.dtype.is_floating,
+                "ExponentialMovingAverage",
+                "the variables must be of a float type",
+                v,
+                kind=TypeError,
+            )
         for v in variables:
             self._move(v)
 

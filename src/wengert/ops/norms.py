@@ -55,9 +55,12 @@ def norm(
         raise _bad_axis(axis)
     if ord == "euclidean" or ord == 2:
         return tf.reduce_euclidean_norm(x, axis, keepdims)
-    if not _is_positive(ord):
-        rule = f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}"
-        raise invalid("norm", rule, kind=InvalidTypeError)
+    require(
+        _is_positive(ord),
+        "norm",
+        lambda: f"`ord` must be 'euclidean' or a positive number for vectors; got {ord!r}",
+        kind=InvalidTypeError,
+    )
     if ord == 1:
         return tf.reduce_sum(tf.abs(x), axis, keepdims)
     if ord == np.inf:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import operand
-from wengert.core.errors import invalid, require, require_dtype
+from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -132,9 +132,12 @@ def _check_filter(name: str, x: Any, y: Tensor, given: int, where: str = "") -> 
     size = static_int(name, given, "filter_size")
     require(size >= 1, name, f"`filter_size` must be positive; got {size}")
     for z in (x, y):
-        if any(isinstance(d, int) and d < size for d in z._array.shape[-3:-1]):
-            rule = f"images must be at least {size} (`filter_size`) high and wide{where}"
-            raise invalid(name, rule, z)
+        require(
+            all(not isinstance(d, int) or d >= size for d in z._array.shape[-3:-1]),
+            name,
+            f"images must be at least {size} (`filter_size`) high and wide{where}",
+            z,
+        )
     return size
 
 

@@ -79,9 +79,12 @@ def _all(xp: ModuleType | Lazy, boxes: JaxArray | np.ndarray, whole: bool) -> Ja
     """The boxes [n, 4] of all images of the batch."""
     if boxes.size:
         return boxes.reshape(-1, 4)
-    if not whole:
-        help = "Set `use_image_if_no_bounding_boxes` to take the image for the box."
-        raise invalid("sample_distorted_bounding_box", "there are no boxes", help=help)
+    require(
+        whole,
+        "sample_distorted_bounding_box",
+        "there are no boxes",
+        help="Set `use_image_if_no_bounding_boxes` to take the image for the box.",
+    )
     return xp.array([[0.0, 0.0, 1.0, 1.0]])
 
 
@@ -116,9 +119,11 @@ def _kernel(
     must_fit(
         size.shape == (3,) and boxes.ndim == 3 and boxes.shape[-1] == 4, "the shapes do not fit"
     )
-    if not ((boxes >= 0) & (boxes <= 1)).all():
-        rule = "the sides of boxes are parts of the image, from 0 to 1"
-        raise invalid("sample_distorted_bounding_box", rule)
+    require(
+        ((boxes >= 0) & (boxes <= 1)).all(),
+        "sample_distorted_bounding_box",
+        "the sides of boxes are parts of the image, from 0 to 1",
+    )
     return _sample(np, philox.words(state, how.attempts * _DRAWS), size, boxes, how)
 
 
@@ -133,12 +138,18 @@ def _lower(
 def _infer(
     state: ShapeDtype, size: ShapeDtype, boxes: ShapeDtype, how: Window
 ) -> tuple[ShapeDtype, ShapeDtype, ShapeDtype]:
-    if size.shape is not None and (len(size.shape) != 1 or size.shape[0] not in (None, 3)):
-        rule = "`image_size` must be height, width and channels"
-        raise invalid("sample_distorted_bounding_box", rule, size)
-    if boxes.shape is not None and (len(boxes.shape) != 3 or boxes.shape[2] not in (None, 4)):
-        rule = "`bounding_boxes` must be [batch, n, 4]"
-        raise invalid("sample_distorted_bounding_box", rule, boxes)
+    require(
+        size.shape is None or (len(size.shape) == 1 and size.shape[0] in (None, 3)),
+        "sample_distorted_bounding_box",
+        "`image_size` must be height, width and channels",
+        size,
+    )
+    require(
+        boxes.shape is None or (len(boxes.shape) == 3 and boxes.shape[2] in (None, 4)),
+        "sample_distorted_bounding_box",
+        "`bounding_boxes` must be [batch, n, 4]",
+        boxes,
+    )
     place = ShapeDtype((3,), size.dtype)
     return place, place, ShapeDtype((1, 1, 4), dtypes.float32)
 

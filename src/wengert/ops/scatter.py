@@ -329,9 +329,12 @@ def tensor_scatter_nd_max(
 
 def ignores(name: str, policy: str) -> bool:
     """Whether index tuples outside are passed over; another policy than TensorFlow's is refused."""
-    if policy not in ("", "DEFAULT", "ERROR", "IGNORE"):
-        rule = f"`bad_indices_policy` {policy!r} is not supported"
-        raise invalid(name, rule, help="Use 'ERROR' or 'IGNORE'.")
+    require(
+        policy in ("", "DEFAULT", "ERROR", "IGNORE"),
+        name,
+        lambda: f"`bad_indices_policy` {policy!r} is not supported",
+        help="Use 'ERROR' or 'IGNORE'.",
+    )
     return policy == "IGNORE"
 
 

@@ -117,13 +117,13 @@ if hasattr(os, "register_at_fork"):
 
 def need_seed(name: str, seed: TensorLike | None = None) -> None:
     """Refuses numbers that no seed fixes, where `enable_op_determinism` was asked for."""
-    if PROCESS.deterministic and seed is None and _streams.seed is None:
-        raise at_site(
-            RuntimeError(
-                f"{name}: random operations need a seed when determinism is enabled. Call "
-                f"tf.random.set_seed(1) first, or give `seed`."
-            )
-        )
+    require(
+        not PROCESS.deterministic or seed is not None or _streams.seed is not None,
+        name,
+        "random operations need a seed when determinism is enabled",
+        help="Call tf.random.set_seed(1) first, or give `seed`.",
+        kind=RuntimeError,
+    )
 
 
 def entropy() -> int:

@@ -18,7 +18,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
-from wengert.core.errors import UnimplementedError, invalid, require
+from wengert.core.errors import UnimplementedError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
@@ -26,7 +26,7 @@ from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import calm, in_float32, is_dynamic, must_fit, wide
-from wengert.ops.decompose import lower_nan_for_nan, nan_for_nan, unless_infinite
+from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 
 def as_square(name: str, x: ShapeDtype) -> ShapeDtype:
@@ -216,20 +216,33 @@ def _fit(name: str, a: ShapeDtype, b: ShapeDtype, lead: bool) -> ShapeDtype:
     Equations whose sizes do not fit are refused.
     """
     a = as_square(name, a)
-    if b.shape is not None and len(b.shape) < 2:
-        raise invalid(
-            name, "the right-hand side must have rank 2 or more", a, b,
-            help="Add an axis with tf.expand_dims(rhs, -1).",
-        )  # fmt: skip
+    require(
+        b.shape is None or len(b.shape) >= 2,
+        name,
+        "the right-hand side must have rank 2 or more",
+        a,
+        b,
+        help="Add an axis with tf.expand_dims(rhs, -1).",
+    )
     if a.shape is None or b.shape is None:
         return b
-    if not shapes.compatible(a.shape[-2:-1], b.shape[-2:-1]):
-        raise invalid(name, "matrix and right-hand side must have the same number of rows", a, b)
+    require(
+        shapes.compatible(a.shape[-2:-1], b.shape[-2:-1]),
+        name,
+        "matrix and right-hand side must have the same number of rows",
+        a,
+        b,
+    )
     rows: Any = shapes.merge(a.shape[-2:-1], b.shape[-2:-1])
     first: Any = b.shape[:-2]
     if lead:
-        if not shapes.compatible(a.shape[:-2], first):
-            raise invalid(name, "the leading axes of both arguments must agree", a, b)
+        require(
+            shapes.compatible(a.shape[:-2], first),
+            name,
+            "the leading axes of both arguments must agree",
+            a,
+            b,
+        )
         first = shapes.merge(a.shape[:-2], first)
     return ShapeDtype((*first, *rows, b.shape[-1]), b.dtype)
 

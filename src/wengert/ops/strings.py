@@ -95,9 +95,12 @@ def as_string(
         "as_string",
         f"`fill` must be one of ' ', '0', '+', '-', '#'; got {fill!r}",
     )
-    if (precision >= 0 or scientific or shortest) and x.dtype.kind in "biu":
-        rule = "`precision`, `scientific` and `shortest` are not for whole numbers and booleans"
-        raise invalid("as_string", rule, x)
+    require(
+        (precision < 0 and not scientific and not shortest) or x.dtype.kind not in "biu",
+        "as_string",
+        "`precision`, `scientific` and `shortest` are not for whole numbers and booleans",
+        x,
+    )
     return apply(
         AS_STRING, x, precision=precision, scientific=bool(scientific),
         shortest=bool(shortest), width=max(width, 0), fill=fill,
@@ -351,9 +354,13 @@ def _regex(name: str, source: np.ndarray) -> Pattern:
 def _one_text(name: str, argument: str, x: TensorLike) -> Tensor:
     """A tensor of one string."""
     x = _text(name, x)
-    if rank_of(x) not in (0, None):
-        help = "Give a scalar; tf.map_fn goes through several."
-        raise invalid(name, f"`{argument}` must be one string", x, help=help)
+    require(
+        rank_of(x) in (0, None),
+        name,
+        f"`{argument}` must be one string",
+        x,
+        help="Give a scalar; tf.map_fn goes through several.",
+    )
     return x
 
 

@@ -59,9 +59,13 @@ def _infer_solve(diagonals: ShapeDtype, b: ShapeDtype) -> ShapeDtype:
     d, s = diagonals.shape, b.shape
     if d is not None and s is not None:
         wanted = (*s[:-2], 3, s[-2]) if len(s) >= 2 else ()
-        if not shapes.compatible(d, wanted):
-            rule = "diagonals [..., 3, n] and right-hand sides [..., n, k] are needed"
-            raise invalid("tridiagonal_solve", rule, diagonals, b)
+        require(
+            shapes.compatible(d, wanted),
+            "tridiagonal_solve",
+            "diagonals [..., 3, n] and right-hand sides [..., n, k] are needed",
+            diagonals,
+            b,
+        )
     return ShapeDtype(s, b.dtype)
 
 
