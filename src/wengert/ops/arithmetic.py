@@ -277,12 +277,9 @@ def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; it does not broadcast."""
     from wengert.ops.gather import densify
 
-    require(
-        isinstance(inputs, Iterable),
-        "add_n",
-        lambda: f"`inputs` must be a list of tensors; got {inputs!r}",
-        kind=TypeError,
-    )
+    if not isinstance(inputs, Iterable):
+        rule = f"`inputs` must be a list of tensors; got {inputs!r}"
+        raise invalid("add_n", rule, kind=TypeError)
     given = [densify(x) if isinstance(x, IndexedSlices) else x for x in inputs]
     require(given, "add_n", "`inputs` is empty; at least one tensor is needed", kind=ValueError)
     first = operand(given[0])

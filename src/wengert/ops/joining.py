@@ -133,12 +133,8 @@ def _of_known_rank(xs: list[Value]) -> Value:
 def _infer_unstack(x: ShapeDtype, axis: int, num: int) -> tuple[ShapeDtype, ...]:
     if x.shape is None:
         return (ShapeDtype(None, x.dtype),) * num
-    require(
-        x.shape[axis] in (None, num),
-        "unstack",
-        lambda: f"axis {axis} has size {x.shape[axis]}, not {num}",
-        x,
-    )
+    if x.shape[axis] not in (None, num):
+        raise invalid("unstack", f"axis {axis} has size {x.shape[axis]}, not {num}", x)
     return (ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype),) * num
 
 

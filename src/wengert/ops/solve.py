@@ -18,7 +18,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
 from wengert.core.dims import is_open
-from wengert.core.errors import UnimplementedError, require
+from wengert.core.errors import UnimplementedError, invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
@@ -216,14 +216,11 @@ def _fit(name: str, a: ShapeDtype, b: ShapeDtype, lead: bool) -> ShapeDtype:
     Equations whose sizes do not fit are refused.
     """
     a = as_square(name, a)
-    require(
-        b.shape is None or len(b.shape) >= 2,
-        name,
-        "the right-hand side must have rank 2 or more",
-        a,
-        b,
-        help="Add an axis with tf.expand_dims(rhs, -1).",
-    )
+    if b.shape is not None and len(b.shape) < 2:
+        raise invalid(
+            name, "the right-hand side must have rank 2 or more", a, b,
+            help="Add an axis with tf.expand_dims(rhs, -1).",
+        )  # fmt: skip
     if a.shape is None or b.shape is None:
         return b
     require(

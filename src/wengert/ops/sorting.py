@@ -296,11 +296,7 @@ def top_k(
     x, k = operand(input), static("top_k", k)
     wanted = choose_type("top_k", "index_type", index_type, *SIGNED)
     size = x._array.shape[-1] if x._array.ndim else 0
-    require(
-        x._array.ndim and isinstance(k, int | Dim),
-        "top_k",
-        f"`k` {k} must be one number from 0 to {size}, the last size",
-        x,
-    )
+    if not x._array.ndim or not isinstance(k, int | Dim):
+        raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
     _check_k(x, k, size)
     return TopKV2(*apply(TOP_K, x, k=k, dtype=wanted))
