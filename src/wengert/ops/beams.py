@@ -125,7 +125,7 @@ def _infer(x: ShapeDtype, length: ShapeDtype, width: int, paths: int) -> tuple[S
     need_rank(_NAME, x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
     require(
-        length.shape is None or not known_unequal(length.shape, (batch,)),
+        not known_unequal(length.shape, (batch,)),
         _NAME,
         "`sequence_length` must have one entry per batch row",
         length,

@@ -240,10 +240,7 @@ def _infer_suppress(
         and (
             boxes.shape is None
             or scores.shape is None
-            or (
-                len(scores.shape) == 1
-                and (None in (boxes.shape[0], scores.shape[0]) or boxes.shape[0] == scores.shape[0])
-            )
+            or (len(scores.shape) == 1 and (not known_unequal(boxes.shape[0], scores.shape[0])))
         ),
         "non_max_suppression",
         "boxes [n, 4] and as many scores are needed",

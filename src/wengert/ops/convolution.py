@@ -96,7 +96,7 @@ def _infer_input(g: ShapeDtype, w: ShapeDtype, shape: tuple[int, ...], **at: Any
     want = _infer_conv(ShapeDtype(shape, g.dtype), w, **at)
     if g.shape is not None and want.shape is not None:
         fits = len(g.shape) == len(want.shape) and all(
-            a is None or b is None or a == b for a, b in zip(g.shape, want.shape, strict=True)
+            not known_unequal(a, b) for a, b in zip(g.shape, want.shape, strict=True)
         )
         require(
             fits,

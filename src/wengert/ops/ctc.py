@@ -266,7 +266,7 @@ def _infer_loss(
     batch = None if logits.shape is None else logits.shape[1]
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         require(
-            given.shape is None or not known_unequal(given.shape, (batch,)),
+            not known_unequal(given.shape, (batch,)),
             "ctc_loss",
             f"`{what}` must have one entry per batch row",
             given,
@@ -336,7 +336,7 @@ def ctc_loss(
     for what, given in (("label_length", label_length), ("logit_length", logit_length)):
         require(given is not None, "ctc_loss", f"`{what}` must be given")
         lengths.append(tf.cast(operand(given), dtypes.int32))
-    blank = 0 if blank_index is None else static_int("ctc_loss", blank_index, "blank_index")
+    blank = static_int("ctc_loss", blank_index, "blank_index", 0)
     blank = _counted("ctc_loss", blank, logits._array.shape[2])
     return apply(CTC_LOSS, logits, tf.cast(labels, dtypes.int32), *lengths, blank=blank)
 
@@ -390,7 +390,7 @@ def _infer_decode(
     need_rank("ctc_greedy_decoder", x, 3, 3)
     batch = None if x.shape is None else x.shape[1]
     require(
-        length.shape is None or not known_unequal(length.shape, (batch,)),
+        not known_unequal(length.shape, (batch,)),
         "ctc_greedy_decoder",
         "`sequence_length` must have one entry per batch row",
         length,
@@ -428,7 +428,7 @@ def ctc_greedy_decoder(
     """
     x = operand(inputs)
     need_rank("ctc_greedy_decoder", x, 3, 3)
-    blank = -1 if blank_index is None else static_int("ctc_greedy_decoder", blank_index, "blank")
+    blank = static_int("ctc_greedy_decoder", blank_index, "blank", -1)
     blank = _counted("ctc_greedy_decoder", blank, x._array.shape[2])
     result = apply(
         CTC_GREEDY_DECODER, x, operand(sequence_length), blank=blank, merge=bool(merge_repeated)

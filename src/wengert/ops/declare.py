@@ -390,10 +390,14 @@ def static_tuple(name: str, value: TensorLike, what: str = "shape") -> tuple[int
     return result
 
 
-def static_int(name: str, value: TensorLike, what: str = "axis") -> int:
-    """Like `static`, for the argument `what` that must be one number."""
+def static_int(
+    name: str, value: TensorLike | None, what: str = "axis", default: int | None = None
+) -> int:
+    """Like `static`, for the argument `what` that must be one number; `default` is for `None`."""
     if type(value) is int:
         return value
+    if value is None and default is not None:
+        return default
     result = _static_or_none(name, value)
     if not isinstance(result, int | Dim):
         help = "" if what == "axis" else about_none(value)

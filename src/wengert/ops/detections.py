@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import smaller
+from wengert.core.dims import known_unequal, smaller
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
@@ -77,7 +77,7 @@ def _need_boxes(name: str, boxes: ShapeDtype, scores: ShapeDtype) -> None:
     b, s = boxes.shape, scores.shape
     fits = (b is None or (len(b) == 2 and b[1] in (None, 4))) and (s is None or len(s) == 1)
     if fits and b is not None and s is not None:
-        fits = None in (b[0], s[0]) or b[0] == s[0]
+        fits = not known_unequal(b[0], s[0])
     require(fits, name, "boxes [n, 4] and as many scores are needed", boxes, scores)
 
 
@@ -160,7 +160,7 @@ def _infer_padded(
     pairs = zip(b[:-1], s, strict=False)
     fits = len(b) >= 2 and len(s) == len(b) - 1 and b[-1] in (None, 4)
     require(
-        fits and all(None in p or p[0] == p[1] for p in pairs),
+        fits and all(not known_unequal(*p) for p in pairs),
         "non_max_suppression_padded",
         "boxes [..., n, 4] and as many scores [..., n] are needed",
         boxes,
@@ -271,7 +271,7 @@ def _infer_combined(
     b, s = boxes.shape or (None,) * 4, scores.shape or (None,) * 3
     fits = len(b) == 4 and len(s) == 3 and b[3] in (None, 4)
     require(
-        fits and all(None in p or p[0] == p[1] for p in zip(b[:2], s[:2], strict=True)),
+        fits and all(not known_unequal(*p) for p in zip(b[:2], s[:2], strict=True)),
         "combined_non_max_suppression",
         "boxes [batch, n, classes or 1, 4] and scores [batch, n, classes] are needed",
         boxes,
@@ -378,7 +378,7 @@ def _infer_draw(images: ShapeDtype, boxes: ShapeDtype, colors: ShapeDtype) -> Sh
         boxes,
     )
     require(
-        None in (x[0], b[0]) or x[0] == b[0],
+        not known_unequal(x[0], b[0]),
         "draw_bounding_boxes",
         "there must be a list of boxes for each image",
         images,

@@ -151,7 +151,7 @@ def boolean_mask(
     require_dtype(m.dtype.is_bool, "boolean_mask", "`mask` must be boolean", m)
     dims, wanted = x._array.shape, m._array.shape
     require(wanted, "boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
-    place = 0 if axis is None else static_int("boolean_mask", axis)
+    place = static_int("boolean_mask", axis, "axis", 0)
     place = place + len(dims) if place < 0 else place
     have = dims[place : place + len(wanted)]
     if known_unequal(have, wanted):
@@ -229,7 +229,7 @@ def one_hot(
     )
     count = at_least("one_hot", "`depth`", count, 0)
     kind, given = _on_and_off(on_value, off_value, dtype)
-    place = -1 if axis is None else static_int("one_hot", axis)
+    place = static_int("one_hot", axis, "axis", -1)
     rank = i._array.ndim
     require(
         -1 <= place <= rank, "one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i

@@ -15,6 +15,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply, apply2
 from wengert.core.convert import operands
+from wengert.core.dims import known_unequal
 from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jax, lax
@@ -49,7 +50,7 @@ def _fits(name: str, x: ShapeDtype, y: ShapeDtype, inner: tuple[int, int]) -> No
     if x.shape is not None and y.shape is not None:
         m, n = x.shape[inner[0]], y.shape[inner[1]]
         require(
-            m is None or n is None or m == n,
+            not known_unequal(m, n),
             name,
             "inner dimensions must agree",
             x,

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, broadcast
+from wengert.core.dims import Dim, broadcast, known_unequal
 from wengert.core.errors import require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
@@ -177,7 +177,7 @@ def _infer_bias(value: ShapeDtype, bias: ShapeDtype, first: bool) -> ShapeDtype:
     at = 1 if first else len(value.shape) - 1
     channels, count = value.shape[at], bias.shape[0]
     require(
-        None in (channels, count) or channels == count,
+        not known_unequal(channels, count),
         "bias_add",
         "there must be one bias for each channel",
         value,

@@ -10,6 +10,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
+from wengert.core.dims import known_unequal
 from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
@@ -91,7 +92,7 @@ def _position(
     op: Op, input: TensorLike, axis: int | list[int] | Axis | None, dtype: DType
 ) -> Tensor:
     x = operand(input)
-    place = 0 if axis is None else static_int(op.name, axis)
+    place = static_int(op.name, axis, "axis", 0)
     place = shapes.check_axis(op.name, place, x._array.ndim)
     return apply(op, x, axis=place, dtype=dtype)
 
@@ -135,7 +136,7 @@ def _search_kernel(row: np.ndarray, x: np.ndarray, side: Any, dtype: DType) -> n
 def _infer_search(row: ShapeDtype, x: ShapeDtype, side: str, dtype: DType) -> ShapeDtype:
     if row.shape is not None and x.shape is not None:
         same = len(row.shape) == len(x.shape) and all(
-            None in (a, b) or a == b for a, b in zip(row.shape[:-1], x.shape[:-1], strict=True)
+            not known_unequal(a, b) for a, b in zip(row.shape[:-1], x.shape[:-1], strict=True)
         )
         require(
             same and x.shape,

@@ -151,7 +151,7 @@ def reverse_sequence(
     )
     batch = shapes.check_axis(
         "reverse_sequence",
-        0 if batch_axis is None else static_int("reverse_sequence", batch_axis, "batch_axis"),
+        static_int("reverse_sequence", batch_axis, "batch_axis", 0),
         rank,
     )
     require(seq != batch, "reverse_sequence", f"`seq_axis` and `batch_axis` are both {seq}", x)

@@ -201,7 +201,7 @@ def _drawn(
         static_float(name, covered, "min_object_covered"),
         _pair(name, "aspect_ratio_range", ratio, (0.75, 1.33)),
         _pair(name, "area_range", area, (0.05, 1.0)),
-        100 if attempts is None else static_int(name, attempts, "max_attempts"),
+        static_int(name, attempts, "max_attempts", 100),
     )
     if how.covered < 0 or max(how.area) > 1 or how.attempts < 1:
         rule = (

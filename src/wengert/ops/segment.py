@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, negative
+from wengert.core.dims import Dim, known_unequal, negative
 from wengert.core.errors import InvalidIndexError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
@@ -73,7 +73,7 @@ def _infer_unsorted(name: str, x: ShapeDtype, ids: ShapeDtype, num: int) -> Shap
     lead = x.shape[: len(ids.shape)]
     require(
         len(lead) >= len(ids.shape)
-        and all(None in (a, b) or a == b for a, b in zip(lead, ids.shape, strict=True)),
+        and all(not known_unequal(a, b) for a, b in zip(lead, ids.shape, strict=True)),
         name,
         "`data` must begin with the sizes of `segment_ids`",
         x,
@@ -87,7 +87,7 @@ def _infer_sorted(name: str, x: ShapeDtype, ids: ShapeDtype) -> ShapeDtype:
     if x.shape is None or ids.shape is None:
         return ShapeDtype(None, x.dtype)
     require(
-        x.shape and (None in (x.shape[0], ids.shape[0]) or x.shape[0] == ids.shape[0]),
+        x.shape and (not known_unequal(x.shape[0], ids.shape[0])),
         name,
         "`segment_ids` must have a number for each row of `data`",
         x,

@@ -140,7 +140,7 @@ SOFTMAX = Op(
 def _arguments(name: str, logits: TensorLike, axis: Axis) -> tuple[Value, int]:
     x = operand(logits)
     require(x.ndim, name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
-    place = -1 if axis is None else static_int(name, axis)
+    place = static_int(name, axis, "axis", -1)
     return x, shapes.check_axis(name, place, x.ndim)
 
 

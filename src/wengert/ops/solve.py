@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
-from wengert.core.dims import is_open
+from wengert.core.dims import is_open, known_unequal
 from wengert.core.errors import UnimplementedError, invalid, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
@@ -35,7 +35,7 @@ def as_square(name: str, x: ShapeDtype) -> ShapeDtype:
         return x
     require(len(x.shape) >= 2, name, "rank 2 or more was expected", x)
     rows, cols = x.shape[-2:]
-    require(rows is None or cols is None or rows == cols, name, "input matrix must be square", x)
+    require(not known_unequal(rows, cols), name, "input matrix must be square", x)
     side = cols if rows is None else rows
     return ShapeDtype((*x.shape[:-2], side, side), x.dtype)
 
