@@ -47,23 +47,14 @@ def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any
     return in_float32(kernel), lower
 
 
-@where_ranked
-def _infer_arg(x: Ranked, axis: int, dtype: DType) -> ShapeDtype:
-    return ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
-
-
 def _declare_arg(name: str, worst: float, instead: str) -> Op:
     kernel, lower = _arg(name, worst)
 
-    def infer(x: ShapeDtype, axis: int, dtype: DType) -> ShapeDtype:
-        require(
-            x.shape is None or x.shape[axis] != 0,
-            name,
-            f"axis {axis} is empty",
-            x,
-            help="Nothing has no largest element.",
-        )
-        return _infer_arg(x, axis, dtype)
+    @where_ranked
+    def infer(x: Ranked, axis: int, dtype: DType) -> ShapeDtype:
+        help = "Nothing has no largest element."
+        require(x.shape[axis] != 0, name, f"axis {axis} is empty", x, help=help)
+        return ShapeDtype((*x.shape[:axis], *x.shape[axis + 1 :]), dtype)
 
     accepts = dtypes.REAL | dtypes.BOOL
     return Op(
