@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.core import errors
 
 TABLE = Path(__file__).with_name("bad_arguments.txt")
 FORM = re.compile(r"^[\w.`()' -]+: \S", re.DOTALL)
@@ -42,8 +43,8 @@ KINDS = {
     "TypeError": TypeError,
     "ValueError": ValueError,
     "InvalidArgumentError": tf.errors.InvalidArgumentError,
-    "InvalidIndexError": tf.errors.InvalidIndexError,
-    "InvalidTypeError": tf.errors.InvalidTypeError,
+    "InvalidIndexError": errors.InvalidIndexError,
+    "InvalidTypeError": errors.InvalidTypeError,
     "OutOfRangeError": tf.errors.OutOfRangeError,
     "UnimplementedError": tf.errors.UnimplementedError,
 }

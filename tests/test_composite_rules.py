@@ -1,4 +1,6 @@
 """What each operation does with a ragged or sparse argument: its dense result, or words."""
+# Checkers take what functions give for ragged and sparse tensors for plain tensors.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

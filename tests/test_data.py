@@ -2,6 +2,8 @@
 
 What a dataset computes is in tests/semantics/test_data.py.
 """
+# Wrong names and arguments are tested, too.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

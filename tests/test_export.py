@@ -585,7 +585,7 @@ def test_variables_of_another_model_are_refused(folder, tmp_path):
 
 
 def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
-    module = tf.Module()
+    module: Any = tf.Module()
     module.v = tf.Variable(1.0)
     tf.saved_model.save(module, tmp_path)
     module.v.assign(2.0)

@@ -2,6 +2,8 @@
 
 The classes here stand for TensorFlow's: they have its modules' names, and its protocols.
 """
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

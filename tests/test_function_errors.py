@@ -2,6 +2,8 @@
 
 Texts are pinned. In them HERE stands for this file with a line number.
 """
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Indexing: what the case table cannot say. Refusals, variables, iteration, tapes, cost."""
+# A slice of a variable can be assigned.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Files: what errors say, and that they are also the builtin exceptions a caller would catch."""
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """The journeys of `docs/architecture.md` pass the functions that the page names."""
+# A checker takes Keras's default values for the types of its arguments.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

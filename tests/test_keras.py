@@ -1,4 +1,6 @@
 """Keras, unmodified, on Wengert: training, saving, callbacks, and its own tests."""
+# A checker takes Keras's default values for the types of its attributes.
+# pyright: reportOperatorIssue=false, reportOptionalMemberAccess=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """What the guides of Keras and TensorFlow do with models, beyond plain training."""
+# Names that are not there are what is tested.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

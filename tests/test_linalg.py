@@ -1,4 +1,6 @@
 """Linear algebra beyond the case table: bad input, edge values, conventions of gradients."""
+# NumPy's stubs do not know that its operators leave tensors to us.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

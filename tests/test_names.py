@@ -1,4 +1,6 @@
 """The public names: every one is documented, and an unknown one is answered in plain words."""
+# Names that are not there are what is tested.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """NumPy functions on tensors: arrays, which tapes follow where an operation of that meaning exists."""
+# NumPy's stubs do not know that its functions take tensors.
+# pyright: reportArgumentType=false, reportCallIssue=false, reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """In a tape NumPy's answers are arrays to all who ask, lead back to tensors, and end with a write."""
+# NumPy's stubs do not know that its functions take tensors.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """The operators of tensors and variables, their reflected forms, and what they refuse."""
+# Operators that tensors do not have are tested, too.
+# pyright: reportOperatorIssue=false, reportCallIssue=false, reportArgumentType=false
 
 from __future__ import annotations
 

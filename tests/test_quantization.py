@@ -1,4 +1,6 @@
 """Rounding as quantised numbers would; expected values are TensorFlow 2.21's."""
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Ragged tensors: against Python lists, their gradients, in functions, and what they refuse."""
+# Checkers take what functions give for ragged and sparse tensors for plain tensors.
+# pyright: reportAttributeAccessIssue=false, reportArgumentType=false
 
 from __future__ import annotations
 

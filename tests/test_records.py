@@ -1,4 +1,6 @@
 """TFRecord files, the examples in them, and comma-separated values."""
+# Checkers take what functions give for ragged and sparse tensors for plain tensors.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Small habits of TensorFlow 2 that programs rely on; the values are TensorFlow 2.21's."""
+# Some arguments are none that a checker accepts.
+# pyright: reportArgumentType=false
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
 """Sparse tensors: against dense NumPy, their gradients, and what they say when refused."""
+# Checkers take what functions give for ragged and sparse tensors for plain tensors.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

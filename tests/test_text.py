@@ -1,4 +1,6 @@
 """Characters, n-grams, crosses of features, and tables of words; the numbers are TensorFlow's."""
+# Checkers take what functions give for ragged and sparse tensors for plain tensors.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ from wengert.ops.moving_average import ExponentialMovingAverage
 
 experimental = _Namespace(PythonState=_PythonState)
 
+# Messages import protobuf when a program first uses one.
 _MESSAGES = """BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List
-    SequenceExample"""  # which import protobuf when a program first uses one
+    SequenceExample"""
+_PLACES = _read({"io.protobuf_messages": _MESSAGES})
 
-__getattr__, __dir__ = _lazily("tf.train", _read({"io.protobuf_messages": _MESSAGES}), globals())
+__getattr__, __dir__ = _lazily("tf.train", _PLACES, globals())

@@ -1,4 +1,6 @@
 """The names of `tf.autograph`, what is converted and what is not, and what is kept of it."""
+# Names that are not there are what is tested.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Where a handler would have to run for some values of a tensor only, the function is refused.
 """
+# What functions return is for the test to say.
+# pyright: reportArgumentType=false
 
 # Programs with mistakes are the point here.
 # ruff: noqa: B007, B012, E722, RET508, SIM102

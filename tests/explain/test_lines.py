@@ -3,6 +3,8 @@
 Every program here has one line that ends in `# here`; it must be among the notes of the error, or
 among the frames of its traceback.
 """
+# Names that are not there are what is tested.
+# pyright: reportAttributeAccessIssue=false
 
 from __future__ import annotations
 

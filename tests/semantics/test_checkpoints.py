@@ -6,6 +6,7 @@ The format of the files differs between libraries; nothing here looks into them 
 
 import collections
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,10 @@ SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 class Thing(tf.Module):
     """A module with whatever attributes it is given."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, **attributes):
         super().__init__()

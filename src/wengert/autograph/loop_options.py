@@ -41,7 +41,8 @@ def _least(a: Any, b: Any) -> int:
         return min(a, b)
     from wengert.ops.select import minimum
 
-    return minimum(a, b)
+    least: Any = minimum(a, b)
+    return least
 
 
 _Active = tuple[LoopOptions, Any, Sequence[Any]]

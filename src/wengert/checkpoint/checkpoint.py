@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint import format, state_file
 from wengert.checkpoint.object_graph import walk
@@ -61,6 +61,10 @@ class Checkpoint(AutoTrackable):
     >>> checkpoint.w.numpy()
     array([1., 2.], dtype=float32)
     """
+
+    if TYPE_CHECKING:  # the objects by their names
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
         self._self_root = root

@@ -14,6 +14,8 @@ from wengert.io.paths import local, refused
 if TYPE_CHECKING:
     import numpy as np
 
+    from wengert.core.types import NumpyValue
+
 
 class CheckpointReader:
     """The tensors of a checkpoint, or of another safetensors file."""
@@ -68,8 +70,9 @@ def list_variables(ckpt_dir_or_file: Any) -> list[tuple[str, list[int]]]:
     return list(_find("list_variables", ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def load_variable(ckpt_dir_or_file: Any, name: str) -> bytes | np.generic | np.ndarray:
+def load_variable(ckpt_dir_or_file: Any, name: str) -> NumpyValue:
     """The value under a key, as a NumPy array."""
     if not isinstance(name, str):
         raise at_site(TypeError(f"load_variable: `name` must be a string; got {describe(name)}."))
-    return _find("load_variable", ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+    value: Any = _find("load_variable", ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+    return value

@@ -107,7 +107,8 @@ class PythonState(Trackable, abc.ABC):
         return {"py_state": to_tensor(self.serialize())}
 
     def _restore_from_tensors(self, restored_tensors: dict[str, Tensor]) -> None:
-        self.deserialize(restored_tensors["py_state"].numpy())
+        state: Any = restored_tensors["py_state"].numpy()
+        self.deserialize(state)
 
 
 class AutoTrackable(Trackable):

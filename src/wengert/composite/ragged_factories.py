@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from wengert.composite.row_partition import RowPartition, ending_at
@@ -14,7 +15,7 @@ from wengert.core.errors import require
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.composite.sparse_tensor import SparseTensor
-    from wengert.core.types import IndexedSlices, Tensor
+    from wengert.core.types import Tensor, TensorLike
 
 
 class Factories:
@@ -123,8 +124,8 @@ class Factories:
     @classmethod
     def from_nested_row_lengths(
         cls,
-        flat_values: Tensor | list[int],
-        nested_row_lengths: list[Tensor | list[int]] | list[Tensor | IndexedSlices],
+        flat_values: TensorLike,
+        nested_row_lengths: Sequence[TensorLike],
         name: str | None = None,
         validate: bool = True,
     ) -> Any:
@@ -221,7 +222,7 @@ def fitted(values: Any, rows: RowPartition) -> RowPartition:
     return rows
 
 
-def _nested(make: Any, flat_values: Tensor | list[int], parts: Any, validate: bool) -> Any:
+def _nested(make: Any, flat_values: TensorLike, parts: Any, validate: bool) -> Any:
     _check_list("nested rows", parts)
     result = flat_values
     for part in reversed(parts):

@@ -212,7 +212,7 @@ def _by_batch(x: Tensor | RaggedTensor, i: Any, axis: int, batch: int) -> Tensor
         i.ragged_rank <= 1, "gather", "with `batch_dims` the indices have one ragged axis", x, i
     )
     ids, flat = tf.cast(i.value_rowids(), kind), tf.cast(i.values, kind)
-    tail = [-1] + [1] * (flat.shape.rank - 1)
+    tail = [-1] + [1] * (flat.ndim - 1)
     flat = within("gather", flat, tf.reshape(tf.gather(lengths, ids), tail))
     return i.with_values(_rows(rows.values, tf.add(flat, tf.reshape(tf.gather(starts, ids), tail))))
 

@@ -212,9 +212,7 @@ def _vector(bound: Tensor) -> Any:
     return tf.reshape(demand("ragged.range", _RANK, bound), [-1])
 
 
-def boolean_mask(
-    data: TensorLike, mask: TensorLike, name: str | None = None
-) -> Tensor | RaggedTensor:
+def boolean_mask(data: TensorLike, mask: TensorLike, name: str | None = None) -> Any:
     """The elements where a mask is true, row by row, so that rows may get different lengths."""
     x, m = values_of(data), values_of(mask)
     require(m.dtype is dtypes.bool_, "ragged.boolean_mask", "the mask must be boolean", m)
@@ -253,7 +251,7 @@ def _masked_rows(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
 
 def row_splits_to_segment_ids(
     splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None
-) -> Tensor | IndexedSlices:
+) -> Tensor:
     """For each value the number of its row."""
     ids = RowPartition.from_row_splits(splits).value_rowids()
     return ids if out_type is None else tf.cast(ids, out_type)
@@ -264,7 +262,7 @@ def segment_ids_to_row_splits(
     num_segments: TensorLike | None = None,
     out_type: DTypeLike | None = None,
     name: str | None = None,
-) -> Tensor | IndexedSlices:
+) -> Tensor:
     """Where the rows end, from the row number of each value."""
     splits = RowPartition.from_value_rowids(segment_ids, num_segments).row_splits()
     return splits if out_type is None else tf.cast(splits, out_type)

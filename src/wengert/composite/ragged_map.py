@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wengert.core.tensor import Tensor
 
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor | RaggedTensor:
+def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function on the flat values of ragged arguments, which must be cut alike.
 
     >>> x = tf.ragged.constant([[1, 2], [3]])

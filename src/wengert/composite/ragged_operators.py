@@ -79,10 +79,10 @@ class Operators:
         """A dense tensor times a ragged one; TensorFlow has no operator for the other way round."""
         return tf.matmul(other, self) if isinstance(other, Value) else NotImplemented
 
-    def __neg__(self: Any) -> RaggedTensor:
+    def __neg__(self: Any) -> Any:
         return tf.negative(self)
 
-    def __abs__(self: Any) -> RaggedTensor:
+    def __abs__(self: Any) -> Any:
         return tf.abs(self)
 
     def __invert__(self: Any) -> Any:

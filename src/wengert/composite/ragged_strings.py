@@ -64,7 +64,7 @@ STRING_PARTS = Op(
 
 def split(
     input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None
-) -> Tensor | RaggedTensor:
+) -> Any:
     """The parts of each string between `sep`, or between runs of white space without it.
 
     One string gives a vector; a tensor of strings gives a ragged tensor of one rank more.
@@ -80,7 +80,7 @@ def _between(text: bytes, mark: bytes | None, most: int) -> list[bytes]:
     return text.split(mark, most)
 
 
-def bytes_split(input: TensorLike, name: str | None = None) -> Tensor | RaggedTensor:
+def bytes_split(input: TensorLike, name: str | None = None) -> Any:
     """Each string as its single bytes."""
     return parts_of("bytes_split", input, _single_bytes)
 
@@ -192,7 +192,7 @@ def ngrams(
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
-) -> Tensor | RaggedTensor:
+) -> Any:
     """Words with their neighbours, `ngram_width` together, along the last axis.
 
     >>> tf.strings.ngrams(["a", "b", "c"], 2).numpy().tolist()

@@ -98,7 +98,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
     def row_limits(self, name: str | None = None) -> Tensor:
         return self._partition.row_limits()
 
-    def value_rowids(self, name: str | None = None) -> Tensor | IndexedSlices:
+    def value_rowids(self, name: str | None = None) -> Tensor:
         """For each of the values the number of its row."""
         return self._partition.value_rowids()
 
@@ -106,9 +106,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         """How many rows there are, as a scalar tensor."""
         return _cast(self._partition.nrows(), out_type)
 
-    def row_lengths(
-        self, axis: int = 1, name: str | None = None
-    ) -> Tensor | RaggedTensor | IndexedSlices:
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """The lengths of the rows along `axis`, ragged themselves for inner axes."""
         place = check_axis("row_lengths", axis, self.shape.rank)
         if place == 0:
@@ -147,7 +145,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
 
     def bounding_shape(
         self, axis: Any = None, name: str | None = None, out_type: DTypeLike | None = None
-    ) -> Tensor | IndexedSlices:
+    ) -> Tensor:
         """The sizes of the smallest dense tensor that holds this one."""
         from wengert.composite.ragged_convert import bounding_shape
 
@@ -183,7 +181,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
             values = values.with_row_splits_dtype(dtype)
         return RaggedTensor(values, self._partition.with_dtype(dtype), internal=True)
 
-    def merge_dims(self, outer_axis: int, inner_axis: int) -> Tensor | RaggedTensor:
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Makes one axis of those from `outer_axis` to `inner_axis`."""
         from wengert.composite.ragged_shaping import merge_dims
 
@@ -306,7 +304,7 @@ def check_axis(name: str, axis: Any, rank: int | None, what: str = "axis") -> in
     return shapes.check_axis(name, axis, rank)
 
 
-def _cast(x: Tensor, out_type: DType | DTypeLike | None) -> Tensor | IndexedSlices:
+def _cast(x: Tensor, out_type: DType | DTypeLike | None) -> Tensor:
     return x if out_type is None else tf.cast(x, out_type)
 
 

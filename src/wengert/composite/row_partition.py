@@ -21,7 +21,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, SymbolicTensor, TensorLike
+    from wengert.core.types import DTypeLike, IndexedSlices, TensorLike
 
 
 _SPLITS = Requirement(
@@ -82,8 +82,8 @@ class RowPartition:
     def __init__(
         self,
         splits: Tensor,
-        lengths: Tensor | IndexedSlices | None = None,
-        rowids: Tensor | IndexedSlices | None = None,
+        lengths: Tensor | None = None,
+        rowids: Tensor | None = None,
         uniform: int | None = None,
     ) -> None:
         self._splits = splits
@@ -247,7 +247,7 @@ class RowPartition:
         """How many values there are, as a scalar."""
         return self._splits[-1]
 
-    def value_rowids(self) -> Tensor | IndexedSlices:
+    def value_rowids(self) -> Tensor:
         """For each value the number of its row."""
         if self._rowids is not None:
             return self._rowids
@@ -353,7 +353,7 @@ def demanding(
     return RowPartition(splits, lengths, ids, rows._uniform)
 
 
-def ending_at(rows: RowPartition, size: SymbolicTensor) -> RowPartition:
+def ending_at(rows: RowPartition, size: Tensor) -> RowPartition:
     """A partition that takes `size` values (a tensor)."""
     return demanding("RaggedTensor", _END, rows, rows._splits, size)
 

@@ -129,7 +129,7 @@ def _at_places(name: str, x: SparseTensor, other: TensorLike) -> Tensor:
     return tf.gather_nd(dense, x.indices[:, -rank:] * kept)
 
 
-def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Tensor | SparseTensor:
+def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Any:
     """The sum: sparse of two sparse tensors, dense where one is dense.
 
     Where both sparse tensors have a value, a sum smaller than `threshold` in magnitude is left out.

@@ -31,7 +31,7 @@ def reduce_sum(
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
-) -> Tensor | SparseTensor:
+) -> Any:
     """The sum over `axis`, or over everything; dense unless `output_is_sparse`."""
     return _reduce("reduce_sum", tf.segment_sum, sp_input, axis, keepdims, output_is_sparse)
 
@@ -42,7 +42,7 @@ def reduce_max(
     keepdims: bool | None = None,
     output_is_sparse: bool = False,
     name: str | None = None,
-) -> Tensor | SparseTensor:
+) -> Any:
     """The largest of the values that are there, over `axis`; zero where there are none."""
     return _reduce("reduce_max", tf.segment_max, sp_input, axis, keepdims, output_is_sparse)
 

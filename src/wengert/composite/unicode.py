@@ -120,7 +120,7 @@ def unicode_split(
     errors: str = "replace",
     replacement_char: int = 0xFFFD,
     name: str | None = None,
-) -> RaggedTensor | Tensor:
+) -> Any:
     """Each string as its characters, in UTF-8.
 
     >>> tf.strings.unicode_split("né", "UTF-8").numpy().tolist()
@@ -149,7 +149,7 @@ def unicode_decode(
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Tensor | RaggedTensor:
+) -> Any:
     """Each string as the numbers of its characters."""
     name = "unicode_decode"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
@@ -163,7 +163,7 @@ def unicode_decode_with_offsets(
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> tuple[Tensor | RaggedTensor, Tensor | RaggedTensor]:
+) -> tuple[Any, Any]:
     """Each string as the numbers of its characters, and the places where they begin."""
     name = "unicode_decode_with_offsets"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)
@@ -258,7 +258,7 @@ def unicode_transcode(
     replacement_char: int = 0xFFFD,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Tensor | RaggedTensor:
+) -> Any:
     """Strings in another encoding."""
     name = "unicode_transcode"
     how = _how(name, input_encoding, errors, replacement_char, replace_control_characters)

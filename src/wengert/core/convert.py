@@ -140,7 +140,7 @@ def to_tensor(
     dtype: DTypeLike | None = None,
     dtype_hint: DTypeLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Converts a value to a tensor; reading a variable this way is a recorded operation."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)

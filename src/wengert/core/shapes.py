@@ -6,7 +6,7 @@ unknown rank; the functions here compute with those. `TensorShape` is what users
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, invalid, invalid_dtype
@@ -84,7 +84,13 @@ def _no_shape(value: Any) -> Exception:
     return at_site(TypeError(f"TensorShape: a shape is a list of sizes; got {value!r}."))
 
 
-class TensorShape:
+if TYPE_CHECKING:  # NumPy takes a shape for a sequence of sizes
+    _Sizes = Sequence[Any]
+else:
+    _Sizes = object
+
+
+class TensorShape(_Sizes):
     """The shape of a tensor: sizes, some or all of which may be unknown."""
 
     __slots__ = ("_dims",)
@@ -181,7 +187,7 @@ class TensorShape:
     def __len__(self) -> int:
         return len(self._known("len"))
 
-    def __iter__(self) -> Iterator[int | None]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self._known("iteration"))
 
     def __getitem__(self, key: Any) -> Any:

@@ -20,7 +20,7 @@ from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite
 
 if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray, ShapeLike
+    from wengert.core.types import Dim, JaxArray, NumpyValue, ShapeLike
     from wengert.ops.row_list import Rows
 
 
@@ -70,6 +70,8 @@ class Value:
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, index: Any) -> Any: ...
         def __iter__(self) -> Iterator[Any]: ...
+        def __eq__(self, other: object) -> Any: ...  # elementwise
+        def __ne__(self, other: object) -> Any: ...
 
     @property
     def dtype(self) -> DType:
@@ -94,9 +96,9 @@ class Value:
         """What to keep of it for a gradient: of a variable, its present value."""
         return self
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NumpyValue:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
-        array = self._array
+        array: Any = self._array
         try:
             return array.copy() if array.ndim else array[()]
         except MemoryError as error:  # of a broadcast tensor, which takes no memory itself
@@ -208,6 +210,41 @@ class Tensor(Value):
     __slots__ = ("_site",)
 
     _site: RawSite | None
+
+    if TYPE_CHECKING:  # installed by `ops.array_methods`
+        T: Any
+        size: int
+        nbytes: int
+        itemsize: int
+        all: Callable[..., Any]
+        any: Callable[..., Any]
+        argmax: Callable[..., Any]
+        argmin: Callable[..., Any]
+        argsort: Callable[..., Any]
+        astype: Callable[..., Any]
+        clip: Callable[..., Any]
+        conj: Callable[..., Any]
+        copy: Callable[..., Any]
+        cumprod: Callable[..., Any]
+        cumsum: Callable[..., Any]
+        dot: Callable[..., Any]
+        flatten: Callable[..., Any]
+        item: Callable[..., Any]
+        max: Callable[..., Any]
+        mean: Callable[..., Any]
+        min: Callable[..., Any]
+        prod: Callable[..., Any]
+        ravel: Callable[..., Any]
+        repeat: Callable[..., Any]
+        reshape: Callable[..., Any]
+        round: Callable[..., Any]
+        squeeze: Callable[..., Any]
+        std: Callable[..., Any]
+        sum: Callable[..., Any]
+        swapaxes: Callable[..., Any]
+        tolist: Callable[..., Any]
+        transpose: Callable[..., Any]
+        var: Callable[..., Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError("Tensor: make tensors with tf.constant or tf.convert_to_tensor.")

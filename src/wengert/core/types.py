@@ -6,8 +6,8 @@ import it under `TYPE_CHECKING` only, since it imports them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from wengert.core.tensor import ActsAsTensor as ActsAsTensor
 from wengert.core.tensor import Tensor as Tensor
 from wengert.core.tensor import Value as Value
 from wengert.core.tensor_spec import TensorSpec as TensorSpec
+from wengert.core.tensor_spec import TypeSpec as TypeSpec
 from wengert.core.variable import Variable as Variable
 
 if TYPE_CHECKING:
@@ -43,6 +44,23 @@ class BecomesTensor(Protocol):
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Value: ...
 
 
+if TYPE_CHECKING:
+
+    class NumpyValue(np.ndarray[Any, np.dtype[Any]]):
+        """What `.numpy()` gives: an array, or of a scalar NumPy's scalar, which may be bytes."""
+
+        def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str: ...
+        def hex(self) -> str: ...
+        def __round__(self, digits: int | None = None) -> Any: ...
+
+    class GradientTensor(Tensor):
+        """A gradient, which has these if it is `IndexedSlices`: rows of an embedding."""
+
+        values: Tensor
+        indices: Tensor
+        dense_shape: Tensor
+
+
 # What `convert_to_tensor` takes.
 _Number: TypeAlias = "bool | int | float | complex"
 _OwnType: TypeAlias = "Value | ActsAsTensor | TensorShape | Dim"
@@ -57,5 +75,12 @@ Whole: TypeAlias = "int | Dim | np.integer | Value"
 Axis: TypeAlias = "Whole | Sequence[Whole] | HasArray | None"
 # Sizes as users give them; `None` among them is unknown, and alone an unknown rank.
 ShapeLike: TypeAlias = "TensorShape | Whole | Sequence[Whole | None] | HasArray | None"
+# What `input_signature` takes: specs in the structure of the arguments.
+Specs: TypeAlias = "TypeSpec | Sequence[Specs] | Mapping[str, Specs]"
+# One value or several in a structure.
+Values: TypeAlias = "TensorLike | Mapping[Any, Any]"
+# One gradient: a tensor, or `IndexedSlices`, or `None` where there is no path. Programs rarely ask,
+# so that checkers take it for a tensor and let a program ask.
+Gradient: TypeAlias = "GradientTensor | Any"
 # What a lowering computes with.
 JaxArray: TypeAlias = "jax.Array"

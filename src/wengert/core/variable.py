@@ -33,7 +33,7 @@ from wengert.core.tensor import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, JaxArray, ShapeLike
+    from wengert.core.types import DTypeLike, JaxArray, NumpyValue, ShapeLike
 
 
 _new = object.__new__
@@ -260,7 +260,7 @@ class Variable(Scattered):
         tensor._id = self._id
         return tensor
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NumpyValue:
         """The value as a NumPy array of its own, or a NumPy scalar for rank 0."""
         if building_graph() is not None:
             return self._read_now().numpy()

@@ -51,7 +51,7 @@ from wengert.graph.builder import building
 from wengert.io.paths import local
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike
+    from wengert.core.types import DTypeLike, TensorLike, Values
     from wengert.data.captured_tensors import Captured
     from wengert.data.dataset_arguments import DatasetArgument, DatasetSignature
 
@@ -157,10 +157,10 @@ class Dataset(Making, Storing, Resource, DatasetV2):
 
     def reduce(
         self,
-        initial_state: Tensor | float | tuple[Tensor, int],
+        initial_state: Values,
         reduce_func: Callable[..., Any],
         name: str | None = None,
-    ) -> Tensor | tuple[Tensor, Tensor]:
+    ) -> Any:
         """Takes all elements together: `reduce_func(state, element)` gives the next state."""
         function = UserFunction("reduce", reduce_func, "reduce_func")
         state = normalize(initial_state)
@@ -270,7 +270,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         again = reshuffle_each_iteration is not False
         return Dataset(ordering.Shuffle(self._plan, size, seed, again))
 
-    def cache(self, filename: str = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: TensorLike = "", name: str | None = None) -> Dataset:
         """Keeps the elements once they were all seen: in memory, or in a file of this name."""
         if isinstance(filename, Value):
             filename = filename.numpy()

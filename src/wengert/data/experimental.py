@@ -270,4 +270,5 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Step:
     return padded
 
 
-__getattr__, __dir__ = _namespace("tf.data.experimental", globals())
+if not TYPE_CHECKING:  # a checker knows what is missing
+    __getattr__, __dir__ = _namespace("tf.data.experimental", globals())

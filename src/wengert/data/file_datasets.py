@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def file_names(given: TensorLike, name: str) -> list[str]:
     return [_file_name(n, name) for n in nest.flatten(given)]
 
 
-def _file_name(given: bytes | str, name: str) -> str:
+def _file_name(given: Any, name: str) -> str:
     if isinstance(given, Tensor):
         given = given.numpy()
     try:

@@ -167,7 +167,7 @@ class Strategy:
 
     def run(
         self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
-    ) -> Tensor | dict[str, Tensor]:
+    ) -> Any:
         """The result of `fn` in the replica."""
         if self._default:
             return fn(*args, **(kwargs or {}))

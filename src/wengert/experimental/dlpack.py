@@ -5,7 +5,7 @@ Tensors also speak the protocol themselves: `np.from_dlpack(t)`, `torch.from_dlp
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from wengert.core.convert import operand
 from wengert.core.dtypes import as_dtype, bfloat16
 from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.lazy_modules import jax
+from wengert.core.missing_names import namespace as _namespace
 from wengert.core.sites import caller
 from wengert.core.tensor import Tensor
+
+__all__ = ["from_dlpack", "to_dlpack"]
 
 _CPU = (1, 0)
 
@@ -64,3 +67,7 @@ def _imported(source: np.ndarray | _Capsule) -> np.ndarray:
         if "dtype" not in str(error):
             raise
         return np.asarray(jax.dlpack.from_dlpack(source))  # bfloat16
+
+
+if not TYPE_CHECKING:  # a checker knows what is missing
+    __getattr__, __dir__ = _namespace("tf.experimental.dlpack", globals())

@@ -44,4 +44,5 @@ def select(
     return result
 
 
-__getattr__, __dir__ = _namespace("tf.experimental.numpy", globals())
+if not TYPE_CHECKING:  # a checker knows what is missing
+    __getattr__, __dir__ = _namespace("tf.experimental.numpy", globals())

@@ -44,7 +44,7 @@ def _compared(
     atol: float,
     asked: Any,
 ) -> Explanation | None:
-    traced = f if isinstance(f, Function) else function(f)
+    traced: Function[..., Any] = f if isinstance(f, Function) else function(f)
     concrete = traced.get_concrete_function(*args, **kwargs)
     trace = concrete._trace
     leaves = concrete._arguments(args, kwargs)

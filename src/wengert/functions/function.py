@@ -13,7 +13,7 @@ import time
 import types
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from wengert.core import nest
 from wengert.core.context import building_graph, get_state, restoring
@@ -36,15 +36,18 @@ from wengert.functions.trace_cache import Store
 from wengert.functions.variable_sharing import Given
 
 if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
+    from wengert.core.types import Specs, TensorLike
     from wengert.functions.coverage import Coverage
 
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
 # Instances that no weak reference can name, and whose traces are kept, for each method.
 _MOST_HELD = 64
 
 
-class Function:
+class Function(Generic[P, R]):
     """A Python function that is traced and run as a graph; made by `tf.function`."""
 
     __slots__ = (
@@ -62,7 +65,7 @@ class Function:
 
     # Calling.
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         options = self._options
         if OBSERVERS:
             return observed("call", Function._call, self, args, kwargs)
@@ -185,7 +188,13 @@ class Function:
 
     # As a method.
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Function:
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Function[P, R]: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Function[Q, R]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Function[..., R]:
         if instance is None or self._instance is not None:
             return self
         entry = self._instances.get(id(instance))
@@ -332,9 +341,39 @@ def caller_of(function: Any) -> RawSite | None:
     return None if code is None else (code, 0)
 
 
+@overload
+def function(
+    func: Callable[P, R],
+    input_signature: Specs | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int | None = None,
+) -> Function[P, R]: ...
+@overload
+def function(
+    *,
+    input_signature: Specs | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    max_traces: int | None = None,
+) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Any = None,
+    input_signature: Specs | None = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,

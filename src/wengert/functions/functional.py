@@ -122,7 +122,7 @@ def foldl(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-) -> Tensor | tuple[Tensor, Tensor]:
+) -> Any:
     """Folds `fn` over the rows of `elems`, first row first."""
     return _fold("foldl", fn, elems, initializer, False)
 

@@ -29,19 +29,19 @@ from wengert.tape import arguments
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
 
 if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, TensorLike
+    from wengert.core.types import Gradient, Values
 
 
 def gradients(
-    ys: TensorLike,
-    xs: TensorLike,
-    grad_ys: TensorLike | None = None,
+    ys: Values,
+    xs: Values,
+    grad_ys: Values | None = None,
     name: str | None = "gradients",
     gate_gradients: bool = False,
     aggregation_method: Any = None,
-    stop_gradients: TensorLike | None = None,
+    stop_gradients: Values | None = None,
     unconnected_gradients: str | UnconnectedGradients = UnconnectedGradients.NONE,
-) -> list[Tensor] | list[Tensor | IndexedSlices | None]:
+) -> list[Gradient]:
     """The gradients of the sum of `ys` by each of `xs`, inside a function; a tape does it anywhere.
 
     Tensors in `stop_gradients` count as constants.
@@ -59,8 +59,8 @@ def gradients(
 
 
 def hessians(
-    ys: TensorLike,
-    xs: TensorLike,
+    ys: Values,
+    xs: Values,
     gate_gradients: bool = False,
     aggregation_method: Any = None,
     name: str | None = "hessians",
@@ -76,7 +76,7 @@ def hessians(
     return result
 
 
-def _listed(name: str, values: TensorLike) -> list[Value]:
+def _listed(name: str, values: Values) -> list[Value]:
     require(
         building() is not None,
         name,

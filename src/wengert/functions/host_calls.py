@@ -11,8 +11,8 @@ import functools
 import itertools
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.builder import Builder
     from wengert.graph.ir import Node
+
+# The dtypes of what Python returns: of one result or of several.
+Results: TypeAlias = "DTypeLike | TensorSpec | Sequence[DTypeLike | TensorSpec]"
 
 
 class PyCall:
@@ -132,7 +135,7 @@ def _spec(out: DType | TensorSpec) -> TensorSpec:
 def py_function(
     func: Any = None,
     inp: TensorLike | None = None,
-    Tout: DTypeLike | None = None,
+    Tout: Results | None = None,
     name: str | None = None,
 ) -> Any:
     """Calls Python on tensors that have values, inside a function too; gradients pass through it.
@@ -161,9 +164,7 @@ def numpy_function(
     return _call(PyCall(func, Tout, "numpy_function", True), inp)
 
 
-def _decorates(
-    name: str, func: Any, inp: Any, types: list[DType] | DType | TensorSpec | DTypeLike | None
-) -> bool:
+def _decorates(name: str, func: Any, inp: Any, types: Results | None) -> bool:
     """Whether there is no function yet; what must be given then, and otherwise."""
     if types is None:
         help = f"Give the dtypes of the results: @tf.{name}(Tout=...) or {name}(func, inp, Tout)."

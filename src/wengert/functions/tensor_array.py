@@ -269,7 +269,7 @@ class TensorArray:
 
     # All elements.
 
-    def stack(self, name: str | None = None) -> Any:
+    def stack(self, name: str | None = None) -> Tensor:
         """All elements as one tensor, along a new first axis."""
         if self._eager():
             return self._dense()
@@ -287,7 +287,7 @@ class TensorArray:
             return wrap(np.zeros((0, *known), self._dtype.np))
         return stack([self._item(i) for i in range(count)])
 
-    def gather(self, indices: Tensor | list[int], name: str | None = None) -> Any:
+    def gather(self, indices: Tensor | list[int], name: str | None = None) -> Tensor:
         """Some elements as one tensor."""
         if not self._eager():
             return gather(self.stack(), indices)
@@ -298,7 +298,7 @@ class TensorArray:
                 raise _outside("gather", i, count)
         return stack([self._item(i) for i in wanted]) if wanted else self._dense()[:0]
 
-    def concat(self, name: str | None = None) -> Any:
+    def concat(self, name: str | None = None) -> Tensor:
         """All elements joined along their first axis."""
         if self._eager():
             items = [self._item(i) for i in range(len(self._list()))]

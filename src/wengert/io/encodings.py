@@ -129,9 +129,7 @@ ENCODE_BASE64 = Op(
 )
 
 
-def encode_base64(
-    input: TensorLike, pad: bool = False, name: str | None = None
-) -> Tensor | RaggedTensor:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Any:
     """Each string in base64, in the alphabet that is safe in URLs."""
     return _of_strings(input, lambda x: apply(ENCODE_BASE64, x, pad=bool(pad)))
 
@@ -159,7 +157,7 @@ DECODE_BASE64 = Op(
 )
 
 
-def decode_base64(input: TensorLike, name: str | None = None) -> Tensor | RaggedTensor:
+def decode_base64(input: TensorLike, name: str | None = None) -> Any:
     """What base64 text says, with or without padding."""
     return _of_strings(input, lambda x: apply(DECODE_BASE64, x))
 
@@ -180,7 +178,7 @@ DECODE_COMPRESSED = Op(
 
 def decode_compressed(
     bytes: TensorLike, compression_type: str = "", name: str | None = None
-) -> Tensor | RaggedTensor:
+) -> Any:
     """Each string, which was compressed by GZIP or ZLIB, as it was before.
 
     One that expands to more than a GiB, or the bytes in the environment variable

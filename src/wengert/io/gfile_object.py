@@ -56,13 +56,13 @@ class GFile:
     def _text(self, data: bytes) -> bytes | str:
         return data if self._binary else data.decode()
 
-    def read(self, n: int = -1) -> bytes | str:
+    def read(self, n: int = -1) -> Any:
         """The next `n` bytes, or all that is left; as text unless the mode has `b`."""
         file = self._open("reading")
         with reporting("GFile", self._path):
             return self._text(file.read(n))
 
-    def readline(self) -> bytes | str:
+    def readline(self) -> Any:
         """The next line with its end, or nothing at the end of the file."""
         return self._text(self._open("reading").readline())
 

@@ -269,7 +269,7 @@ def parse_single_example(
 
 def parse_example(
     serialized: TensorLike, features: Any, example_names: Any = None, name: str | None = None
-) -> dict[str, Tensor | CompositeTensor]:
+) -> dict[str, Any]:
     """The features of a vector of serialized `tf.train.Example`s, by name."""
     result = expected("parse_example", features)
     x = operand(serialized, dtypes.string)

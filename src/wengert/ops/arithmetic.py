@@ -215,9 +215,7 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
     """(x - y)²; the squared modulus for complex numbers."""
 
 
-def scalar_mul(
-    scalar: TensorLike, x: TensorLike, name: str | None = None
-) -> Tensor | IndexedSlices:
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """Multiplies a tensor, or the values of IndexedSlices, by one number."""
     kind = x.dtype if isinstance(x, IndexedSlices) else (x := operand(x)).dtype
     factor = operand(scalar, kind)

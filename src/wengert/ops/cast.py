@@ -136,7 +136,7 @@ CAST = Op(
 )
 
 
-def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Any:
+def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Changes the dtype.
 
     Fractions are cut off, integers wrap, complex numbers lose their imaginary part. A float that an
@@ -146,11 +146,13 @@ def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Any:
     """
     wanted = dtypes.as_dtype(dtype)
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(cast(x.values, wanted), x.indices, x._dense_shape)
+        slices: Any = IndexedSlices(cast(x.values, wanted), x.indices, x._dense_shape)
+        return slices
     x = operand(x)
     own = x.dtype
     if own is wanted:
-        return x if isinstance(x, CompositeOperand) else to_tensor(x)
+        same: Any = x if isinstance(x, CompositeOperand) else to_tensor(x)
+        return same
     if own.kind == "s" or wanted.kind == "s":
         raise invalid(
             "cast",

@@ -308,7 +308,7 @@ def check_numerics(tensor: TensorLike, message: str, name: str | None = None) ->
     return apply(CHECK_NUMERICS, operand(tensor), message=message)
 
 
-def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Any:
+def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Passes the tensor on, or raises where it holds NaN or infinity."""
     return check_numerics(x, message)
 

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _Slice = builtins.slice
 
 
-def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Any:
+def slice(
+    input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None
+) -> Tensor:
     """The block of the given size that starts at `begin`; a size of -1 takes all that is left."""
     try:
         x = operand(input_)

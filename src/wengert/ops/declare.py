@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from wengert.core.types import (
 _INT = {int}
 _NUMBER = {int, Dim}
 _F = TypeVar("_F", bound=Callable[..., Any])
+P = ParamSpec("P")
 _NAMES = {"apply1": apply1, "apply2": apply2, "operand": operand, "operands": operands}
 _op: Any = None  # of a function that `function_of` makes
 HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
@@ -154,7 +155,9 @@ def _two(x: Any, y: Any, name: str | None = None) -> Any:
     return apply2(_op, *operands(_op.name, x, y))
 
 
-def function_of(op: Op, template: FunctionType | None = None, **names: Any) -> Callable[[_F], _F]:
+def function_of(
+    op: Op, template: FunctionType | None = None, **names: Any
+) -> Callable[[Callable[P, Any]], Callable[P, Tensor]]:
     """Gives a function of which only the head is written its body, that of `template`.
 
     Without one it is a function of one or two tensors and `name`. The parameters keep their own
@@ -162,7 +165,7 @@ def function_of(op: Op, template: FunctionType | None = None, **names: Any) -> C
     `names`.
     """
 
-    def with_body(function: _F) -> _F:
+    def with_body(function: Any) -> Any:
         own, body = function.__code__, template or (_one, _two)[len(op.inputs) - 1]
         code = body.__code__.replace(
             co_name=own.co_name,

@@ -218,7 +218,7 @@ EINSUM_ONE = Op(
 
 
 @with_fallback
-def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Any:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     """Sums of products of any number of tensors, as `equation` says.
 
     A label twice in one input takes its diagonal; `...` stands for axes that broadcast; without
@@ -250,7 +250,7 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Any:
     return _many(full, xs, optimize)
 
 
-def _many(equation: str, xs: list[Tensor] | list[Value], optimize: str) -> Value:
+def _many(equation: str, xs: list[Tensor] | list[Value], optimize: str) -> Any:
     """Multiplies tensors two at a time, summing each label away as soon as nobody needs it."""
     terms, out = cut(equation)
     shapes = tuple(tuple(x.shape) for x in xs)

@@ -8,14 +8,14 @@ from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import operand
 from wengert.core.errors import require, require_dtype
 from wengert.core.fallbacks import with_fallback
-from wengert.core.types import IndexedSlices, Tensor, TensorLike
+from wengert.core.types import Tensor, TensorLike
 from wengert.ops import public as tf
 
 
 @with_fallback
 def embedding_lookup(
     params: TensorLike, ids: Any, max_norm: TensorLike | None = None, name: str | None = None
-) -> Tensor | IndexedSlices:
+) -> Tensor:
     """The rows of `params` named by `ids`, each shortened to `max_norm` where that is given.
 
     A list of tables counts as one, cut into consecutive parts. An id outside is an error.

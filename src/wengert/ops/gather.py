@@ -283,7 +283,7 @@ def gather(
     axis: Axis = None,
     batch_dims: int = 0,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
     try:
         x, i = operand(params), whole_numbers("gather", indices)

@@ -155,7 +155,7 @@ class Generator:
     def key(self) -> Tensor:
         return self._state_var.value()[2]
 
-    def reset(self, state: list[int]) -> None:
+    def reset(self, state: TensorLike) -> None:
         """Goes to a state."""
         self._state_var.assign(state if is_symbolic(state) else _state_array(state))
 
@@ -287,7 +287,7 @@ def _joined(key: int, counter: list[int]) -> list[int]:
         ) from None
 
 
-def _state_array(state: Value | list[int]) -> np.ndarray:
+def _state_array(state: TensorLike) -> np.ndarray:
     array = operand(state, None, dtypes.int64)._array
     require(
         array.shape == (3,) and array.dtype.kind in "iu",

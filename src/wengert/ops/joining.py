@@ -86,7 +86,7 @@ def _refuse_names(name: str, values: Any) -> None:
     )
 
 
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Joins tensors of one shape along a new axis."""
     try:
         place = static_int("stack", axis)
@@ -106,7 +106,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
         return fallback(stack, error, (values, axis))
 
 
-def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Any:
+def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
     """Joins tensors of one shape along a new first axis."""
     return stack(values)
 
@@ -235,7 +235,7 @@ def _alone(value: Any, axis: Any) -> Tensor:
     return tf.identity(value)
 
 
-def concat(values: Any, axis: Any, name: str = "concat") -> Any:
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Joins tensors along an axis they have."""
     try:
         if type(values) is not list and type(values) is not tuple:

@@ -132,7 +132,7 @@ def weighted_moments(
 def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: TensorLike | None, scale: TensorLike | None, variance_epsilon: TensorLike,
     name: str | None = None,
-) -> Tensor | None:  # fmt: skip
+) -> Tensor:  # fmt: skip
     """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
     x = operand(x)
     mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)

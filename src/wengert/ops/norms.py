@@ -19,7 +19,16 @@ from wengert.core.errors import (
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.types import Axis, Dim, IndexedSlices, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import (
+    Axis,
+    Dim,
+    Gradient,
+    IndexedSlices,
+    JaxArray,
+    Tensor,
+    TensorLike,
+    Value,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static, wide
 from wengert.ops.fast_reductions import fold
@@ -112,9 +121,7 @@ def _spectral_norm(x: Value, down: int, across: int, keepdims: bool) -> Tensor:
     return tf.reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))
 
 
-def clip_by_norm(
-    t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None
-) -> Tensor | IndexedSlices:
+def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Any:
     """Scales a tensor down so that its Euclidean length over `axes` is at most `clip_norm`.
 
     Of `IndexedSlices` only the given rows are scaled. A negative `clip_norm` counts as 0.
@@ -185,7 +192,7 @@ def global_norm(t_list: list[Tensor | IndexedSlices | None], name: str | None = 
 
 def clip_by_global_norm(
     t_list: Any, clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
-) -> tuple[list[Tensor | IndexedSlices | None], Tensor]:
+) -> tuple[list[Gradient], Tensor]:
     """Scales all tensors by one factor so that their common length is at most `clip_norm`.
 
     Returns the list and the length before (or `use_norm`). A length of infinity or NaN makes all

@@ -142,9 +142,9 @@ def _infer_stitch(*xs: ShapeDtype) -> ShapeDtype:
     return ShapeDtype(None if inner is None else (None, *inner), xs[half].dtype)
 
 
-def _stitch_grad(g: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor] | list[None]:
+def _stitch_grad(g: Tensor, inputs: tuple[Tensor, ...]) -> list[Tensor | None]:
     half = len(inputs) // 2
-    return [None] * half + [tf.gather(g, i) for i in inputs[:half]]
+    return [*[None] * half, *[tf.gather(g, i) for i in inputs[:half]]]
 
 
 DYNAMIC_STITCH = Op(

@@ -1,4 +1,5 @@
-# The functions of `public.TABLE`, for type checkers.
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""
+
 from wengert.ops.activations import relu as relu
 from wengert.ops.arithmetic import add as add
 from wengert.ops.arithmetic import add_n as add_n

@@ -21,7 +21,7 @@ from wengert.core.errors import (
     require,
     require_dtype,
 )
-from wengert.core.types import DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike, TensorShape
+from wengert.core.types import DTypeLike, ShapeLike, Tensor, TensorLike, TensorShape
 from wengert.ops import distributions, rejection
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
@@ -172,9 +172,7 @@ def shuffled(value: TensorLike, state: Tensor) -> Any:
     return apply(GATHER, x, order, axis=0, batch_dims=0)
 
 
-def shuffle(
-    value: TensorLike, seed: TensorLike | None = None, name: str | None = None
-) -> Tensor | IndexedSlices:
+def shuffle(value: TensorLike, seed: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in random order; gradients follow the rows."""
     return shuffled(value, next_state("shuffle", seed))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -48,7 +48,7 @@ from wengert.ops.declare import (
 from wengert.ops.fast_reductions import combine, fold
 from wengert.ops.shaping import transpose
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
 
 
 def reduced(x: ShapeDtype, axis: tuple[int, ...], keepdims: bool) -> shapes.Shape:
@@ -133,7 +133,7 @@ _op: Any = None  # of a function that `reduction` makes, and the function itself
 _function: Any = None
 
 
-def reduction(op: Op) -> Callable[[F], F]:
+def reduction(op: Op) -> Callable[[Callable[P, Any]], Callable[P, Tensor]]:
     """Gives a function that reduces axes its body, as `function_of` does."""
     return function_of(
         op, _reduction, apply1=apply1, bool=bool, fallback=fallback, reduce_args=reduce_args

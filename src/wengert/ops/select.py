@@ -58,7 +58,7 @@ def where(
     x: TensorLike | None = None,
     y: TensorLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds."""
     if x is None and y is None:
         from wengert.ops.indexing import where_indices
@@ -178,11 +178,12 @@ CLIP = Op(
 
 def clip_by_value(
     t: Any, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
-) -> Any:
+) -> Tensor:
     """`t` kept between two bounds; NaN stays NaN, and the lower bound wins if they cross."""
     if isinstance(t, IndexedSlices):
         values = clip_by_value(t.values, clip_value_min, clip_value_max)
-        return IndexedSlices(values, t.indices, t.dense_shape)
+        slices: Any = IndexedSlices(values, t.indices, t.dense_shape)
+        return slices
     x = operand(t)
     kind = x.dtype
     return apply(CLIP, x, operand(clip_value_min, None, kind), operand(clip_value_max, None, kind))

@@ -52,10 +52,12 @@ IDENTITY = unary(
 )
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input: Any, name: str | None = None) -> Tensor:
     """The same value as a new tensor, so that tapes can tell the two apart."""
     if isinstance(input, IndexedSlices):
-        return IndexedSlices(identity(input.values), identity(input.indices), input._dense_shape)
+        parts = identity(input.values), identity(input.indices), input._dense_shape
+        slices: Any = IndexedSlices(*parts)
+        return slices
     return apply(IDENTITY, operand(input))
 
 
@@ -87,10 +89,11 @@ def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
     return [identity(x) for x in listed("identity_n", "input", input)]
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """The same value, treated as a constant by every tape."""
     if isinstance(input, IndexedSlices):
-        return IndexedSlices(stop_gradient(input.values), input.indices, input._dense_shape)
+        slices: Any = IndexedSlices(stop_gradient(input.values), input.indices, input._dense_shape)
+        return slices
     return apply(STOP_GRADIENT, operand(input))
 
 
@@ -324,7 +327,7 @@ RESHAPE_BY = Op(
 )
 
 
-def reshape(tensor: TensorLike, shape: Any, name: str | None = None) -> Any:
+def reshape(tensor: TensorLike, shape: Any, name: str | None = None) -> Tensor:
     """The same elements in row order under another shape; one size may be -1."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)

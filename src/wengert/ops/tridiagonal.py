@@ -230,7 +230,7 @@ def _chosen(select: str, select_range: Any, values: Value) -> Tensor | slice:
 def eigh_tridiagonal(
     alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a", select_range: TensorLike | None = None,
     tol: Any = None, name: str | None = None,
-) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+) -> Any:  # fmt: skip
     """Eigenvalues, ascending, of the self-adjoint matrices with `beta` above their diagonal `alpha`.
 
     Without `eigvals_only` the eigenvectors (columns) come second. `select` "i" picks eigenvalues by

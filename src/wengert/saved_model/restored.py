@@ -125,6 +125,10 @@ class RestoredObject(AutoTrackable):
     it was saved with attributes of these names. The object that `load` gives has `signatures`.
     """
 
+    if TYPE_CHECKING:  # of one that was saved with a `__call__`, see below
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
     def __getattr__(self, name: str) -> Any:
         if name == "variables":
             return tuple(_variables(self))

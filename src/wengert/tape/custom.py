@@ -39,7 +39,7 @@ from wengert.tape import gradient_values
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.types import DType, JaxArray, SymbolicTensor, TensorShape
+    from wengert.core.types import DType, Gradient, JaxArray, SymbolicTensor, TensorShape
 
 
 class _Watcher(Listener):
@@ -365,7 +365,7 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
             def gradients(
                 *g: Tensor, variables: list[Variable] | None = None
-            ) -> list[Tensor] | tuple[list[Tensor], list[Tensor]]:
+            ) -> list[Gradient] | tuple[list[Gradient], list[Gradient]]:
                 return _again(f, args, kwargs, flat, keys, g, variables or [])
 
             return result, gradients
@@ -393,7 +393,7 @@ def _again(
     keys: list[Any],
     g: tuple[Tensor, ...],
     variables: list[Variable],
-) -> list[Tensor] | tuple[list[Tensor], list[Tensor]]:
+) -> list[Gradient] | tuple[list[Gradient], list[Gradient]]:
     """Runs `f` once more under a tape of its own and pulls the gradients through it."""
     tensors = [x for x in flat if is_tensor(x)]
     # Fresh identities: the inner tape must see the arguments as its own beginnings.

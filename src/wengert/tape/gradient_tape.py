@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from operator import attrgetter
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from wengert.core import dtypes, nest, sites
 from wengert.core import late_operations as late
@@ -23,6 +24,7 @@ from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import SEEN
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value, new_id
+from wengert.core.types import Gradient, Values
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
 from wengert.tape import arguments, backward, gradient_values, history, jacobian, speculation
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from wengert.explain.memory import MemoryReport
 
 
+Key = TypeVar("Key")
+Unconnected: TypeAlias = str | UnconnectedGradients
 _log = logging.getLogger("wengert")
 _number = attrgetter("_id")
 
@@ -53,13 +57,41 @@ class GradientTape(Recorder):
     6.0
     """
 
+    @overload
     def gradient(
-        self,
-        target: Any,
-        sources: Any,
-        output_gradients: Tensor | list[Tensor] | np.ndarray | str | None = None,
-        unconnected_gradients: str | UnconnectedGradients = UnconnectedGradients.NONE,
-    ) -> Any:
+        self, target: Values, sources: Value,
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> Gradient: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Values, sources: tuple[Any, ...],
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> tuple[Gradient, ...]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Values, sources: list[Any],
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> list[Gradient]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Values, sources: Mapping[Key, Value],
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> dict[Key, Gradient]: ...  # fmt: skip
+    @overload
+    def gradient(
+        self, target: Values, sources: object,
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> Any: ...  # fmt: skip
+    def gradient(
+        self, target: Values, sources: object,
+        output_gradients: Values | None = None,
+        unconnected_gradients: Unconnected = UnconnectedGradients.NONE,
+    ) -> Any:  # fmt: skip
         """The gradient of `target` with respect to each of `sources`, in their structure.
 
         Several targets, or a target that is not a scalar, are summed; `output_gradients` are
@@ -286,7 +318,7 @@ class GradientTape(Recorder):
         unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
         parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
-    ) -> Tensor | None:
+    ) -> Gradient:
         """Derivatives of each example of `target` by the same example of `source`."""
         mode = arguments.mode(unconnected_gradients)
         self._check_use("batch_jacobian")
@@ -331,7 +363,7 @@ def _starts(targets: list[Tensor], seeds: list[Tensor | None] | None) -> gradien
     return grads
 
 
-def _pull(function: Any, inputs: list[Tensor], seeds: list[Tensor]) -> list[Tensor]:
+def _pull(function: Any, inputs: list[Tensor], seeds: list[Tensor]) -> list[Gradient]:
     """The gradients of a Python function of tensors; zeros where there is no path."""
     fresh = [identity(x) for x in inputs]
     with GradientTape(watch_accessed_variables=False) as tape:

@@ -1,0 +1,1 @@
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""

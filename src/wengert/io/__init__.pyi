@@ -1,0 +1,35 @@
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""
+
+from wengert.io import gfile as gfile
+from wengert.io.csv_fields import decode_csv as decode_csv
+from wengert.io.encodings import decode_base64 as decode_base64
+from wengert.io.encodings import decode_compressed as decode_compressed
+from wengert.io.encodings import decode_raw as decode_raw
+from wengert.io.encodings import encode_base64 as encode_base64
+from wengert.io.features import FixedLenFeature as FixedLenFeature
+from wengert.io.features import FixedLenSequenceFeature as FixedLenSequenceFeature
+from wengert.io.features import RaggedFeature as RaggedFeature
+from wengert.io.features import SparseFeature as SparseFeature
+from wengert.io.features import VarLenFeature as VarLenFeature
+from wengert.io.files import matching_files as matching_files
+from wengert.io.files import read_file as read_file
+from wengert.io.files import write_file as write_file
+from wengert.io.images import decode_and_crop_jpeg as decode_and_crop_jpeg
+from wengert.io.images import decode_bmp as decode_bmp
+from wengert.io.images import decode_gif as decode_gif
+from wengert.io.images import decode_image as decode_image
+from wengert.io.images import decode_jpeg as decode_jpeg
+from wengert.io.images import decode_png as decode_png
+from wengert.io.images import decode_webp as decode_webp
+from wengert.io.images import encode_jpeg as encode_jpeg
+from wengert.io.images import encode_png as encode_png
+from wengert.io.images import extract_jpeg_shape as extract_jpeg_shape
+from wengert.io.images import is_jpeg as is_jpeg
+from wengert.io.parsing import parse_example as parse_example
+from wengert.io.parsing import parse_single_example as parse_single_example
+from wengert.io.sequences import parse_sequence_example as parse_sequence_example
+from wengert.io.sequences import parse_single_sequence_example as parse_single_sequence_example
+from wengert.io.tensors import parse_tensor as parse_tensor
+from wengert.io.tensors import serialize_tensor as serialize_tensor
+from wengert.io.tfrecord import TFRecordOptions as TFRecordOptions
+from wengert.io.tfrecord import TFRecordWriter as TFRecordWriter

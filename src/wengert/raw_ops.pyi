@@ -1,0 +1,7 @@
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""
+
+from wengert.ops.raw_ops import Bucketize as Bucketize
+from wengert.ops.raw_ops import CudnnRNNV3 as CudnnRNNV3
+from wengert.ops.raw_ops import ImageProjectiveTransformV3 as ImageProjectiveTransformV3
+from wengert.ops.raw_ops import UniqueV2 as UniqueV2
+from wengert.ops.raw_ops import UniqueWithCountsV2 as UniqueWithCountsV2

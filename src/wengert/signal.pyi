@@ -1,0 +1,32 @@
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""
+
+from wengert.ops.dct import dct as dct
+from wengert.ops.dct import idct as idct
+from wengert.ops.fft import fft as fft
+from wengert.ops.fft import fft2d as fft2d
+from wengert.ops.fft import fft3d as fft3d
+from wengert.ops.fft import fftshift as fftshift
+from wengert.ops.fft import ifft as ifft
+from wengert.ops.fft import ifft2d as ifft2d
+from wengert.ops.fft import ifft3d as ifft3d
+from wengert.ops.fft import ifftshift as ifftshift
+from wengert.ops.fft import irfft as irfft
+from wengert.ops.fft import irfft2d as irfft2d
+from wengert.ops.fft import irfft3d as irfft3d
+from wengert.ops.fft import rfft as rfft
+from wengert.ops.fft import rfft2d as rfft2d
+from wengert.ops.fft import rfft3d as rfft3d
+from wengert.ops.frames import frame as frame
+from wengert.ops.frames import inverse_mdct as inverse_mdct
+from wengert.ops.frames import inverse_stft as inverse_stft
+from wengert.ops.frames import mdct as mdct
+from wengert.ops.frames import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+from wengert.ops.frames import overlap_and_add as overlap_and_add
+from wengert.ops.frames import stft as stft
+from wengert.ops.windows import hamming_window as hamming_window
+from wengert.ops.windows import hann_window as hann_window
+from wengert.ops.windows import inverse_stft_window_fn as inverse_stft_window_fn
+from wengert.ops.windows import kaiser_bessel_derived_window as kaiser_bessel_derived_window
+from wengert.ops.windows import kaiser_window as kaiser_window
+from wengert.ops.windows import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+from wengert.ops.windows import vorbis_window as vorbis_window

@@ -1,0 +1,32 @@
+"""Made by `python -m tools.stubs`: the names that checkers and editors see."""
+
+from wengert.composite.sparse_counts import bincount as bincount
+from wengert.composite.sparse_cross import cross as cross
+from wengert.composite.sparse_cross import cross_hashed as cross_hashed
+from wengert.composite.sparse_elements import add as add
+from wengert.composite.sparse_elements import from_dense as from_dense
+from wengert.composite.sparse_elements import map_values as map_values
+from wengert.composite.sparse_elements import mask as mask
+from wengert.composite.sparse_elements import maximum as maximum
+from wengert.composite.sparse_elements import minimum as minimum
+from wengert.composite.sparse_elements import retain as retain
+from wengert.composite.sparse_elements import softmax as softmax
+from wengert.composite.sparse_elements import to_dense as to_dense
+from wengert.composite.sparse_elements import to_indicator as to_indicator
+from wengert.composite.sparse_rows import fill_empty_rows as fill_empty_rows
+from wengert.composite.sparse_rows import reduce_max as reduce_max
+from wengert.composite.sparse_rows import reduce_sum as reduce_sum
+from wengert.composite.sparse_rows import sparse_dense_matmul as sparse_dense_matmul
+from wengert.composite.sparse_segments import segment_mean as segment_mean
+from wengert.composite.sparse_segments import segment_sqrt_n as segment_sqrt_n
+from wengert.composite.sparse_segments import segment_sum as segment_sum
+from wengert.composite.sparse_shaping import concat as concat
+from wengert.composite.sparse_shaping import expand_dims as expand_dims
+from wengert.composite.sparse_shaping import eye as eye
+from wengert.composite.sparse_shaping import reorder as reorder
+from wengert.composite.sparse_shaping import reset_shape as reset_shape
+from wengert.composite.sparse_shaping import reshape as reshape
+from wengert.composite.sparse_shaping import slice as slice
+from wengert.composite.sparse_shaping import split as split
+from wengert.composite.sparse_shaping import transpose as transpose
+from wengert.composite.sparse_tensor import SparseTensor as SparseTensor
