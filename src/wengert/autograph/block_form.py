@@ -192,9 +192,12 @@ class Forms(Bundle):
         if self.facts.definite(rest):  # perhaps by a `raise`: then the jump has happened
             changes += [f for f in map(Symbol, flags) if f not in changes]
         site = self._site(ref, "rest", changes, live, flags, at=ref)
-        tail = b.load(ref, self._tail(key, rest))
+        return [self._run_unless(ref, site, self._tail(key, rest))]
+
+    def _run_unless(self, ref: ast.AST, site: ast.Subscript, function: str) -> ast.Expr:
+        """Runs a function of the bundle unless a flag of the construct is up."""
         cells = b.load(ref, self.names.cells)
-        return [b.do(ref, self._op(ref, "unless", site, cells, tail))]
+        return b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, function)))
 
     def _loop(self, node: Any) -> str:
         """The function that runs a loop; its argument is the source, or the first condition."""
@@ -277,8 +280,7 @@ class Forms(Bundle):
         live = self._live(node, self.facts.live_after[id(node)], node.orelse)
         live = live.union(*[self._targets(node, node)[f] for f in stops])
         site = self._site(ref, "rest", self._changes(node.orelse), live, stops, loop=node, at=node)
-        cells = b.load(ref, self.names.cells)
-        return [b.do(ref, self._op(ref, "unless", site, cells, b.load(ref, name)))]
+        return [self._run_unless(ref, site, name)]
 
     def _nothing(self, node: Any) -> list[Any]:
         return []
@@ -357,15 +359,13 @@ class Forms(Bundle):
         flags = self._flags_of(jumps)
         changed = dict.fromkeys([*kept, *flags])
         site = self._site(here, "rest", map(Symbol, changed), changed, flags, at=node)
-        cells = b.load(here, self.names.cells)
-        run = self._op(here, "unless", site, cells, b.load(here, waiting))
         body = [
             b.assign(here, error, b.const(here, None)),
             b.tried(node, tried, handler),
             *keep,
             *self._down(here, {*before, *jumps}),
             *self._block(node.finalbody),
-            b.do(here, run),
+            self._run_unless(here, site, waiting),
         ]
         name = self._define(
             "finally", here, [], body, self._stored([node]) | {error, *kept.values()}

@@ -87,11 +87,14 @@ def _catches(types: Sequence[CodeType | None], error: BaseException, frame: Fram
 
 def caught() -> None:
     """Raises if the exception that is being handled hangs on a tensor, or is none of the user's."""
-    error = sys.exception()
+    _must_hold_for_all("except", sys.exception())
+
+
+def _must_hold_for_all(kind: str, error: BaseException | None) -> None:
     if isinstance(error, Learn):
         raise error
     if error is not None and hangs_on_tensor(error):
-        raise _refused("except", error) from error
+        raise _refused(kind, error) from error
 
 
 def pending() -> BaseException | None:
@@ -118,11 +121,7 @@ class Passing:
 
 def swallowed(passing: Passing) -> None:
     """Raises if a context manager has swallowed an exception that hangs on a tensor."""
-    error = passing.error
-    if isinstance(error, Learn):
-        raise error
-    if error is not None and hangs_on_tensor(error):
-        raise _refused("with", error) from error
+    _must_hold_for_all("with", passing.error)
 
 
 def _refused(kind: str, error: BaseException) -> RuntimeError:

@@ -128,15 +128,13 @@ class Plain(Statements):
         else:
             # After the last statement of a turn Python goes back to the line of the loop.
             ref = b.start(self.loops[-1] if place == BODY else _end(node))
-        if place == INSIDE:
-            if not rest:
-                return []
-            number = self.forms.rest(node, rest, self.loops)
-            ours = self.leave(ref, number, place, b.const(ref, None), self.names.form)
-            theirs = self.block(rest, place)
-            return [b.either(ref, b.is_none(ref, self.names.form), theirs, ours)]
+        if place == INSIDE and not rest:
+            return []
         number = self.forms.rest(node, rest, self.loops)
         ours = self.leave(ref, number, place, b.const(ref, None), self.names.form)
+        if place == INSIDE:
+            theirs = self.block(rest, place)
+            return [b.either(ref, b.is_none(ref, self.names.form), theirs, ours)]
         gone = b.is_not(ref, b.load(ref, self.names.form), None)
         return [b.either(ref, gone, ours, [])]
 

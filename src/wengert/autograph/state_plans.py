@@ -49,13 +49,17 @@ class Local:
         self.done = True
 
 
-class Fixed:
-    """A value that is no tensor and stays the same."""
+class _Plan:
+    """How the value at one path of the state is carried."""
 
     def __init__(self, slots: Slots, path: Path, value: Any) -> None:
         self.slots = slots
         self.path = path
         self.value = value
+
+
+class Fixed(_Plan):
+    """A value that is no tensor and stays the same."""
 
     def fill(self, tensors: Sequence[Any]) -> Any:
         return self.value
@@ -165,13 +169,11 @@ class Carried:
         self.slots.learn(slot.path, Wider(wider))
 
 
-class Many:
+class Many(_Plan):
     """A container whose parts are carried each in its own way."""
 
     def __init__(self, slots: Slots, path: Path, value: Any, inner: list[Any]) -> None:
-        self.slots = slots
-        self.path = path
-        self.value = value
+        super().__init__(slots, path, value)
         self.inner = inner
         # What a turn added while it was traced, as an effect of Python's.
         self.added: list[Any] = []
@@ -212,12 +214,11 @@ class Many:
         return value_trees.specs(one) if value_trees.can_stand_in(one) else None
 
 
-class Grown:
+class Grown(_Plan):
     """A list that grows, by its arrays."""
 
     def __init__(self, slots: Slots, path: Path, value: TracedList) -> None:
-        self.slots = slots
-        self.path = path
+        super().__init__(slots, path, value)
         self.element = value.element
         pairs = zip(value.arrays, nest.flatten(value.element), strict=True)
         self.inner = [
@@ -237,13 +238,11 @@ class Grown:
             plan.match(array, found)
 
 
-class Filled:
+class Filled(_Plan):
     """A list that each turn appends to: its new elements are rows of the loop."""
 
     def __init__(self, slots: Slots, path: Path, value: Any) -> None:
-        self.slots = slots
-        self.path = path
-        self.value = value
+        super().__init__(slots, path, value)
         self.given: FillingList | None = None
         self.element: Any = None
         self.each = 0
