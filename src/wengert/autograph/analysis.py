@@ -40,18 +40,18 @@ class Facts:
         self._effects: dict[int, Effects] = {}
         self._several: dict[tuple[int, ...], Effects] = {}
         self.body: list[ast.stmt] = node.body if isinstance(node.body, list) else []
-        whole = self.effects(self.body)
+        of_body = self.effects(self.body)
         names = declared(self.body)
         self.globals = names["global"]
         self.nonlocals = names["nonlocal"]
         self.parameters = parameters(node.args)
-        self.locals = self.parameters | (whole.stores - self.globals - self.nonlocals)
-        self.shared = whole.shared
-        self.always = whole.shared | self.globals | self.nonlocals | whole.bound
-        if whole.reads & _ALL_NAMES:
+        self.locals = self.parameters | (of_body.stores - self.globals - self.nonlocals)
+        self.shared = of_body.shared
+        self.always = of_body.shared | self.globals | self.nonlocals | of_body.bound
+        if of_body.reads & _ALL_NAMES:
             self.always |= self.locals
         self._uncaptured = frozenset(self.always)
-        self.always |= whole.captured
+        self.always |= of_body.captured
         self.conditional = self._conditional()
         self.live_after: dict[int, set[str]] = {}
         self.live_head: dict[int, set[str]] = {}

@@ -43,23 +43,23 @@ class Joint:
         self.left: list[Any] = []
         self.right: list[Any] = []
         self.hints: dict[Any, Any] = {}
-        self.place = -1  # of the symbol that is being joined
-        self.wanted: tuple[Any, Any] = (None, None)
+        self.index = -1  # of the symbol that is being joined
+        self.read_names: tuple[Any, Any] = (None, None)
 
     def states(self, left: Any, right: Any) -> list[Recipe]:
         if isinstance(left, Dead) or isinstance(right, Dead):
             return self._one_side(left, right)
-        self.wanted = self._wanted(left), self._wanted(right)
+        self.read_names = self._read_names(left), self._read_names(right)
         if self.skips:
             site = self.state.site
             results = [site.targets[f] for f in site.flags]
-            self.wanted = self.wanted[0], frozenset().union(*results)
+            self.read_names = self.read_names[0], frozenset().union(*results)
         results = [self._symbol(k, a, b) for k, (a, b) in enumerate(zip(left, right, strict=True))]
         if self.hints:
             raise Learn(self.owner, self.hints)
         return results
 
-    def _wanted(self, values: list[Any]) -> frozenset[str] | None:
+    def _read_names(self, values: list[Any]) -> frozenset[str] | None:
         """The names that are read where a side has jumped to; `None` where it has not."""
         targets = self.state.site.targets
         up = [
@@ -89,7 +89,7 @@ class Joint:
     def _symbol(self, k: int, a: Any, b: Any) -> Recipe:
         symbol, site = self.state.symbols[k], self.state.site
         before = self.state.before[k]
-        self.place = k
+        self.index = k
         if a is b:
             return _same(a)
         if value_trees.is_stale(before):  # an attribute that an earlier trace has left behind
@@ -100,7 +100,7 @@ class Joint:
         added = self._effects(k, a, b)
         if added is not None:
             return _same([*self.state.before[k], *added])
-        blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.wanted, strict=True)]
+        blank = [self._is_blank(k, v, w) for v, w in zip((a, b), self.read_names, strict=True)]
         if any(blank) and not (is_array(a) and is_array(b)):
             return self._standing_in(a, b, *blank)
         name = f"`{symbol}`"
@@ -120,7 +120,7 @@ class Joint:
         added = [*a[n:], *b[n:]] if same else []
         return added if added and self.state.is_effect(k, added) else None
 
-    def _is_blank(self, k: int, value: Any, wanted: frozenset[str] | None) -> bool:
+    def _is_blank(self, k: int, value: Any, read_names: frozenset[str] | None) -> bool:
         """Whether zeros may take the place of a value, because nobody will ask for it."""
         symbol, site = self.state.symbols[k], self.state.site
         if symbol.base == site.result:
@@ -129,7 +129,7 @@ class Joint:
             return False
         if isinstance(value, Undefined) and value.dead:
             return True
-        read = wanted is None or symbol.base in wanted or symbol.base in site.outside
+        read = read_names is None or symbol.base in read_names or symbol.base in site.outside
         if not read and not symbol.steps:
             return True
         return k in self.lenient and (value is None or value is EMPTY)
@@ -182,7 +182,7 @@ class Joint:
             return _same(a)
         if not all(n or value_trees.is_tensor(x) for n, x in zip(numbers, (a, b), strict=True)):
             if all(map(value_trees.has_value, (a, b))):
-                self.hints["read", self.place] = Read()
+                self.hints["read", self.index] = Read()
                 return _same(None)
             return _same(a) if _equal(a, b) else self._apart(name, a, b)
         if all(numbers):

@@ -57,11 +57,11 @@ def _rewrapped(f: FunctionType) -> Any:
     if not _is_ours(f) or not callable(inner):
         return f
     new = call(inner)
-    places = [k for k, c in enumerate(f.__closure__ or ()) if _content(c) is inner]
-    if new is inner or not places or getattr(f, OPT_OUT, False):
+    indices = [k for k, c in enumerate(f.__closure__ or ()) if _content(c) is inner]
+    if new is inner or not indices or getattr(f, OPT_OUT, False):
         return f
     cells = list(f.__closure__ or ())
-    for k in places:
+    for k in indices:
         cells[k] = CellType(new)
     made = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
     made.__kwdefaults__ = f.__kwdefaults__

@@ -105,10 +105,10 @@ def conversion(f: FunctionType) -> Conversion:
     return result
 
 
-def _remember(code: CodeType, found: Conversion) -> None:
+def _remember(code: CodeType, converted: Conversion) -> None:
     key = id(code)
     forget = known.pop  # bound now: at the end of the process the module's names go first
-    known[key] = (weakref.ref(code, lambda _: forget(key, None)), found)
+    known[key] = (weakref.ref(code, lambda _: forget(key, None)), converted)
 
 
 def _rewrite(f: FunctionType) -> Conversion:
@@ -214,14 +214,14 @@ def _inside(qualname: str, outer: CodeType, name: str) -> str:
     return f"{qualname}.<locals>.{name}" if outer.co_flags & _FUNCTION else f"{qualname}.{name}"
 
 
-def make(f: FunctionType, found: Conversion) -> FunctionType:
+def make(f: FunctionType, converted: Conversion) -> FunctionType:
     """A function of the new code with everything else from the old one."""
-    assert found.code is not None, "there is code to make a function of"
-    closure: Any = found.cells
+    assert converted.code is not None, "there is code to make a function of"
+    closure: Any = converted.cells
     if f.__closure__:
-        closure = found.cells | dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
-    cells = tuple([closure[n] for n in found.code.co_freevars])
-    new = FunctionType(found.code, f.__globals__, f.__name__, f.__defaults__, cells)
+        closure = converted.cells | dict(zip(f.__code__.co_freevars, f.__closure__, strict=True))
+    cells = tuple([closure[n] for n in converted.code.co_freevars])
+    new = FunctionType(converted.code, f.__globals__, f.__name__, f.__defaults__, cells)
     if f.__kwdefaults__:
         new.__kwdefaults__ = f.__kwdefaults__
     if f.__dict__:

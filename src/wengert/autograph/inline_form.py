@@ -82,7 +82,7 @@ class Plain(Statements):
 
     # Blocks, and how they are left.
 
-    def block(self, statements: Sequence[ast.stmt], place: str) -> list[ast.stmt]:
+    def block(self, statements: Sequence[ast.stmt], position: str) -> list[ast.stmt]:
         out: list[Any] = []
         for i, node in enumerate(statements):
             if not self.facts.may_defer(node):
@@ -90,26 +90,26 @@ class Plain(Statements):
                 continue
             rest = list(statements[i + 1 :])
             if isinstance(node, ast.If) and not self.facts.is_static(node.test):
-                out += self.leaving_if(node, rest, place)
+                out += self.leaving_if(node, rest, position)
             else:
                 out += self.statement(node)
-                out += self.going_on(node, rest, place)
-            if place == INSIDE:
+                out += self.going_on(node, rest, position)
+            if position == INSIDE:
                 return out
         return out
 
-    def leaving_if(self, node: ast.If, rest: list[ast.stmt], place: str) -> list[ast.If]:
+    def leaving_if(self, node: ast.If, rest: list[ast.stmt], position: str) -> list[ast.If]:
         """An `if` whose jumps may hang on a tensor."""
         ref = node.test
         number = self.forms.branch(node, rest, self.loops)
-        ours = self.leave(ref, number, place, b.load(ref, self.names.temporary), None)
+        ours = self.leave(ref, number, position, b.load(ref, self.names.temporary), None)
         check = self.rewrite.check(ref, self.rewrite.test(node.test), self.names.symbolic)
         theirs = [self.fast_if(node)]
         inner = any(map(self.facts.may_defer, (*node.body, *node.orelse)))
-        if place == INSIDE:
-            theirs += self.going_on(node, rest, place) if inner else self.block(rest, place)
+        if position == INSIDE:
+            theirs += self.going_on(node, rest, position) if inner else self.block(rest, position)
             return [b.either(ref, check, ours, theirs)]
-        after = self.going_on(node, rest, place) if inner else []
+        after = self.going_on(node, rest, position) if inner else []
         return [b.either(ref, check, ours, theirs), *after]
 
     def fast_if(self, node: ast.If) -> Any:
@@ -120,30 +120,30 @@ class Plain(Statements):
             orelse=self.inner(node.orelse),
         )
 
-    def going_on(self, node: ast.stmt, rest: list[ast.stmt], place: str) -> list[ast.If]:
+    def going_on(self, node: ast.stmt, rest: list[ast.stmt], position: str) -> list[ast.If]:
         """What follows a statement that may have gone over to the second form."""
         self._keeps_form = True
         if rest:
             ref = b.start(rest[0])
         else:
             # After the last statement of a turn Python goes back to the line of the loop.
-            ref = b.start(self.loops[-1] if place == BODY else _end(node))
-        if place == INSIDE and not rest:
+            ref = b.start(self.loops[-1] if position == BODY else _end(node))
+        if position == INSIDE and not rest:
             return []
         number = self.forms.rest(node, rest, self.loops)
-        ours = self.leave(ref, number, place, b.const(ref, None), self.names.form)
-        if place == INSIDE:
-            theirs = self.block(rest, place)
+        ours = self.leave(ref, number, position, b.const(ref, None), self.names.form)
+        if position == INSIDE:
+            theirs = self.block(rest, position)
             return [b.either(ref, b.is_none(ref, self.names.form), theirs, ours)]
         gone = b.is_not(ref, b.load(ref, self.names.form), None)
         return [b.either(ref, gone, ours, [])]
 
     def leave(
-        self, ref: ast.AST, number: int, place: str, given: ast.expr, form: str | None
+        self, ref: ast.AST, number: int, position: str, given: ast.expr, form: str | None
     ) -> list[ast.stmt]:
         """Runs function `number` of the second form and leaves the block as its place asks."""
         made = b.load(ref, form) if form else b.call(ref, self.names.forms)
-        if place == TOP:
+        if position == TOP:
             finish = self.forms.finish(number, ref)
             return [b.give(ref, b.call(ref, b.item(ref, made, finish), given))]
         out: list[Any] = []
@@ -152,7 +152,7 @@ class Plain(Statements):
             out.append(b.assign(ref, self.names.form, made))
         held = b.load(ref, self.names.form)
         out.append(b.do(ref, b.call(ref, b.item(ref, held, number), given)))
-        return out if place == INSIDE else out + self.resume(ref)
+        return out if position == INSIDE else out + self.resume(ref)
 
     def resume(self, ref: ast.AST) -> list[Any]:
         """Runs the remaining turns of the innermost loop in the second form."""

@@ -83,16 +83,16 @@ class TracedList:
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
-        self._write(self.length(), settled(value))
+        self._write(self.length(), stacked(value))
 
     def extend(self, values: Any) -> None:
         """Adds elements at the end."""
         for value in values:
             self.append(value)
 
-    def _write(self, place: Tensor | int, value: Any) -> None:
+    def _write(self, index: Tensor | int, value: Any) -> None:
         leaves = self.leaves(value)
-        self.arrays = [a.write(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
+        self.arrays = [a.write(index, x) for a, x in zip(self.arrays, leaves, strict=True)]
 
     def leaves(self, value: Any, site: RawSite | None = None) -> list[Tensor]:
         """An element as tensors of the right kinds; `site` is where it was appended."""
@@ -142,18 +142,18 @@ class TracedList:
     def _packed(self, leaves: list[Tensor]) -> Tensor:
         return nest.pack_sequence_as(self.element, leaves)
 
-    def _place(self, i: int | Tensor) -> Any:
+    def _from_start(self, i: int | Tensor) -> Any:
         return self.length() + i if isinstance(i, int) and i < 0 else i
 
     def __getitem__(self, i: int | Tensor) -> Tensor:
         """The element at a place that is a number or a tensor."""
         if isinstance(i, slice):
             return nest.map_structure(lambda x: x[i], self.stack())
-        place = self._place(i)
-        return self._packed([a.read(place) for a in self.arrays])
+        index = self._from_start(i)
+        return self._packed([a.read(index) for a in self.arrays])
 
     def __setitem__(self, i: SymbolicTensor | int, value: Any) -> None:
-        self._write(self._place(i), value)
+        self._write(self._from_start(i), value)
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
         return to_tensor(self.stack(), dtype)
@@ -184,9 +184,9 @@ class TracedList:
 
     def pop(self, i: int = -1) -> Any:
         """Takes an element out, the last one unless told otherwise."""
-        place = self._place(i)
-        shorter = [a.without(place) for a in self.arrays]  # first, so that it speaks of the list
-        result, self.arrays = self[place], shorter
+        index = self._from_start(i)
+        shorter = [a.without(index) for a in self.arrays]  # first, so that it speaks of the list
+        result, self.arrays = self[index], shorter
         return result
 
     def __delitem__(self, i: int) -> None:
@@ -194,9 +194,9 @@ class TracedList:
 
     def insert(self, i: int, value: SymbolicTensor) -> None:
         """Puts an element before another."""
-        leaves, length = self.leaves(settled(value)), self.length()
-        place = clip_by_value(self._place(i), 0, length)
-        self.arrays = [a.with_more(place, x) for a, x in zip(self.arrays, leaves, strict=True)]
+        leaves, length = self.leaves(stacked(value)), self.length()
+        index = clip_by_value(self._from_start(i), 0, length)
+        self.arrays = [a.with_more(index, x) for a, x in zip(self.arrays, leaves, strict=True)]
 
     def reverse(self) -> None:
         """Turns the order of the elements round."""
@@ -238,13 +238,13 @@ class _Parts:
     __tf_unflatten__ = TracedList.__tf_unflatten__
 
 
-def settled(value: Any) -> Any:
+def stacked(value: Any) -> Any:
     """An element of a growing list: a growing list in it becomes a tensor of its elements."""
     if isinstance(value, TracedList):
         return value.stack()
     if type(value) in (list, tuple):
-        return type(value)(map(settled, value))
-    return {k: settled(v) for k, v in value.items()} if type(value) is dict else value
+        return type(value)(map(stacked, value))
+    return {k: stacked(v) for k, v in value.items()} if type(value) is dict else value
 
 
 def _joined(x: Any, axis: int) -> Any:
@@ -279,7 +279,7 @@ class FillingList:
 
     def append(self, value: Any) -> None:
         """Adds an element at the end."""
-        self.items.append(settled(value))
+        self.items.append(stacked(value))
         self.sites.append(caller())
 
     def extend(self, values: Any) -> None:

@@ -138,88 +138,88 @@ def effects(nodes: ast.AST | Iterable[ast.AST | None] | None, memo: Memo | None 
     return result
 
 
-def _visit(node: ast.AST, found: Effects) -> None:
-    if isinstance(node, ast.stmt) and found.memo is not None:
-        one = found.memo.get(id(node))
+def _visit(node: ast.AST, out: Effects) -> None:
+    if isinstance(node, ast.stmt) and out.memo is not None:
+        one = out.memo.get(id(node))
         if one is None:
-            one = found.memo[id(node)] = Effects(found.memo)
+            one = out.memo[id(node)] = Effects(out.memo)
             _HANDLERS.get(type(node), _inside)(node, one)
-        found.add(one)
+        out.add(one)
     else:
-        _HANDLERS.get(type(node), _inside)(node, found)
+        _HANDLERS.get(type(node), _inside)(node, out)
 
 
-def _inside(node: ast.AST, found: Effects) -> None:
+def _inside(node: ast.AST, out: Effects) -> None:
     for name in FIELDS[type(node)]:
         child = getattr(node, name, None)
         if child.__class__ is list:
             for one in child:  # type: ignore[union-attr]  # it is a list
                 if one is not None:
-                    _visit(one, found)
+                    _visit(one, out)
         elif child is not None and child.__class__ is not ast.Constant:
-            _visit(child, found)
+            _visit(child, out)
 
 
-def _name(node: ast.Name, found: Effects) -> None:
-    (found.reads if isinstance(node.ctx, ast.Load) else found.stores).add(node.id)
+def _name(node: ast.Name, out: Effects) -> None:
+    (out.reads if isinstance(node.ctx, ast.Load) else out.stores).add(node.id)
 
 
-def _place(node: ast.Attribute | ast.Subscript, found: Effects) -> None:
+def _path_target(node: ast.Attribute | ast.Subscript, out: Effects) -> None:
     if not isinstance(node.ctx, ast.Load):
         symbol = path(node)
         if symbol is not None:
-            found.assigned.add(symbol)
+            out.assigned.add(symbol)
         elif isinstance(node, ast.Subscript):
             base = path(node.value)
             if base is not None:
-                found.mutated.add(base)
-    _inside(node, found)
+                out.mutated.add(base)
+    _inside(node, out)
 
 
-def _named_expr(node: ast.NamedExpr, found: Effects) -> None:
-    found.bound.add(node.target.id)
-    _inside(node, found)
+def _named_expr(node: ast.NamedExpr, out: Effects) -> None:
+    out.bound.add(node.target.id)
+    _inside(node, out)
 
 
-def _aug_assign(node: ast.AugAssign, found: Effects) -> None:
+def _aug_assign(node: ast.AugAssign, out: Effects) -> None:
     if isinstance(node.target, ast.Name):
-        found.reads.add(node.target.id)
-    _inside(node, found)
+        out.reads.add(node.target.id)
+    _inside(node, out)
 
 
-def _call(node: ast.Call, found: Effects) -> None:
-    found.calls = True
+def _call(node: ast.Call, out: Effects) -> None:
+    out.calls = True
     if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
         base = path(node.func.value)
         if base is not None:
-            found.mutated.add(base)
+            out.mutated.add(base)
             if node.func.attr in ("append", "extend"):
-                found.appended.add(base)
-    _inside(node, found)
+                out.appended.add(base)
+    _inside(node, out)
 
 
-def _function(node: Any, found: Effects) -> None:
+def _function(node: Any, out: Effects) -> None:
     if not isinstance(node, ast.Lambda):
-        found.stores.add(node.name)
+        out.stores.add(node.name)
         for decorator in node.decorator_list:
-            _visit(decorator, found)
+            _visit(decorator, out)
     for default in (*node.args.defaults, *node.args.kw_defaults):
         if default is not None:
-            _visit(default, found)
+            _visit(default, out)
     body = inner_effects(node)
-    found.reads |= body.reads
-    found.captured |= body.reads | body.shared
-    found.shared |= body.shared
+    out.reads |= body.reads
+    out.captured |= body.reads | body.shared
+    out.shared |= body.shared
 
 
-def _class(node: ast.ClassDef, found: Effects) -> None:
-    found.stores.add(node.name)
+def _class(node: ast.ClassDef, out: Effects) -> None:
+    out.stores.add(node.name)
     for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords)):
-        _visit(part, found)
+        _visit(part, out)
     body = effects(node.body)
-    found.reads |= body.reads
-    found.captured |= body.reads | body.shared
-    found.shared |= body.shared
+    out.reads |= body.reads
+    out.captured |= body.reads | body.shared
+    out.shared |= body.shared
 
 
 def inner_effects(node: Any) -> Effects:
@@ -252,54 +252,54 @@ def declared(body: list[ast.stmt] | ast.expr) -> dict[str, set[str]]:
     return table
 
 
-def _comprehension(node: Any, found: Effects) -> None:
-    inner = Effects(found.memo)
+def _comprehension(node: Any, out: Effects) -> None:
+    inner = Effects(out.memo)
     _inside(node, inner)
     bound = effects(g.target for g in node.generators).stores
     inner.reads -= bound
     inner.captured -= bound
     inner.stores = set(inner.bound)
     inner.mutated = {s for s in inner.mutated if s.base not in bound}
-    found.add(inner)
+    out.add(inner)
 
 
-def _loop(node: Any, found: Effects) -> None:
-    inner = effects(node.body, found.memo)
+def _loop(node: Any, out: Effects) -> None:
+    inner = effects(node.body, out.memo)
     inner.jumps &= {"return"}
-    found.add(inner)
+    out.add(inner)
     for child in (*node.orelse, *headers(node)):
-        _visit(child, found)
+        _visit(child, out)
 
 
-def _handler(node: ast.ExceptHandler, found: Effects) -> None:
+def _handler(node: ast.ExceptHandler, out: Effects) -> None:
     if node.name:
-        found.stores.add(node.name)
-    _inside(node, found)
+        out.stores.add(node.name)
+    _inside(node, out)
 
 
-def _match_name(node: Any, found: Effects) -> None:
+def _match_name(node: Any, out: Effects) -> None:
     name = node.rest if isinstance(node, ast.MatchMapping) else node.name
     if name:
-        found.stores.add(name)
-    _inside(node, found)
+        out.stores.add(name)
+    _inside(node, out)
 
 
-def _import(node: Any, found: Effects) -> None:
-    found.stores |= {a.asname or a.name.partition(".")[0] for a in node.names}
+def _import(node: Any, out: Effects) -> None:
+    out.stores |= {a.asname or a.name.partition(".")[0] for a in node.names}
 
 
 def _jump(kind: str) -> Any:
-    def visit(node: ast.AST, found: Effects) -> None:
-        found.jumps.add(kind)
-        _inside(node, found)
+    def visit(node: ast.AST, out: Effects) -> None:
+        out.jumps.add(kind)
+        _inside(node, out)
 
     return visit
 
 
 _HANDLERS: dict[type, Any] = {
     ast.Name: _name,
-    ast.Attribute: _place,
-    ast.Subscript: _place,
+    ast.Attribute: _path_target,
+    ast.Subscript: _path_target,
     ast.AugAssign: _aug_assign,
     ast.NamedExpr: _named_expr,
     ast.Call: _call,

@@ -43,7 +43,7 @@ class Watch(NamedTuple):
     """What the variables of a function lead to, and the lists and dicts that they are."""
 
     cells: Cells
-    found: list[Watched]
+    objects: list[Watched]
     names: dict[str, Any]
 
 
@@ -119,7 +119,7 @@ def put_back(watched: Watch, left: Left = lambda x: True) -> list[Symbol]:
         if watched.cells.get(name) is not before and _holds(watched.cells.get(name), left):
             results.append(Symbol(name))
             write(watched.cells, Symbol(name), before)
-    for one in watched.found:
+    for one in watched.objects:
         results += _put_back(one, left)
     return results
 

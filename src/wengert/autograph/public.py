@@ -85,10 +85,10 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
         raise ValueError(f"to_code: {entity!r} is not converted, because {result.reason}.")
     lines, first = inspect.getsourcelines(function)
     for line, texts in _comments(result.sites).items():
-        place = line - first
-        if 0 <= place < len(lines):
-            text = lines[place].rstrip("\n")
-            lines[place] = f"{text}  # {'; '.join(texts)}\n"
+        index = line - first
+        if 0 <= index < len(lines):
+            text = lines[index].rstrip("\n")
+            lines[index] = f"{text}  # {'; '.join(texts)}\n"
     return inspect.cleandoc("\n" + "".join(lines)) + "\n"
 
 

@@ -122,12 +122,12 @@ def _learning(run: Callable[[Hints, Owner], None]) -> Hints:
         try:
             with attempt():
                 run(hints, owner)
-        except Learn as found:
-            if found.owner is not owner:
+        except Learn as lesson:
+            if lesson.owner is not owner:
                 raise
-            new = {k: v for k, v in found.hints.items() if k not in hints or hints[k] != v}
+            new = {k: v for k, v in lesson.hints.items() if k not in hints or hints[k] != v}
             if not new:
-                raise AssertionError(f"nothing new is learned from {found.hints}") from None
+                raise AssertionError(f"nothing new is learned from {lesson.hints}") from None
             hints = hints | new
         else:
             return hints

@@ -93,13 +93,13 @@ def _lambda(code: CodeType, lines: list[str]) -> ast.Lambda:
     results = [n for n in walk(_parsed(code.co_filename, lines)) if isinstance(n, ast.Lambda)]
     spans = [p for p in code.co_positions() if None not in p and p[2:] != (0, 0)]
     if spans:
-        place = (
+        span = (
             *min((line, column) for line, _, column, _ in spans),
             *max((line, column) for _, line, _, column in spans),
         )
         for node in results:
             body = node.body
-            if place == (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset):
+            if span == (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset):
                 return node
     # A lambda that is just a constant may have no columns; equal ones are as good.
     near = [n for n in results if n.lineno == code.co_firstlineno and _fits(n, code)]

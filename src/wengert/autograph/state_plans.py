@@ -45,7 +45,7 @@ class Local:
     def fill(self, tensors: Sequence[Any]) -> Undefined | _Nothing:
         return Undefined(self.reason, True) if self.done else EMPTY
 
-    def match(self, value: Any, found: dict[int, Any]) -> None:
+    def match(self, value: Any, by_slot: dict[int, Any]) -> None:
         self.done = True
 
 
@@ -64,7 +64,7 @@ class Fixed(_Plan):
     def fill(self, tensors: Sequence[Any]) -> Any:
         return self.value
 
-    def match(self, value: Any, found: dict[int, Any]) -> None:
+    def match(self, value: Any, by_slot: dict[int, Any]) -> None:
         old = self.value
         if value is old or _equal(old, value):
             return
@@ -116,11 +116,11 @@ class Carried:
         self.given = tensors[self.number]
         return self.given
 
-    def match(self, value: Any, found: dict[int, Any]) -> None:
+    def match(self, value: Any, by_slot: dict[int, Any]) -> None:
         slot = self.slots.slots[self.number]
         if isinstance(value, Undefined) and value.dead:
             value = self.given  # the turn ends in a jump to where nobody reads it
-        found[self.number] = value
+        by_slot[self.number] = value
         if isinstance(value, Undefined):
             raise value.fail()
         if is_array(slot.start) and is_array(value):
@@ -128,7 +128,7 @@ class Carried:
         if not value_trees.has_value(value):
             kind = ValueError if value is None else MixedError
             raise at_site(kind(self.slots.changed(slot.path, "structure", slot.given, value)))
-        found[self.number] = value = value_trees.as_tensor(value, slot.start.dtype)
+        by_slot[self.number] = value = value_trees.as_tensor(value, slot.start.dtype)
         if value.dtype is not slot.start.dtype:
             self._other_dtype(slot, value)
         elif not TensorShape(value_trees.shape_of(value)).is_subtype_of(TensorShape(slot.shape)):
@@ -182,7 +182,7 @@ class Many(_Plan):
         result = value_trees.with_parts(self.value, [p.fill(tensors) for p in self.inner])
         return [*result, *self.added] if self.added else result
 
-    def match(self, value: Any, found: dict[int, Any]) -> None:
+    def match(self, value: Any, by_slot: dict[int, Any]) -> None:
         if isinstance(value, Undefined):
             raise value.fail()
         if isinstance(self.value, list):
@@ -197,7 +197,7 @@ class Many(_Plan):
             text = self.slots.changed(self.path, "structure", self.value, value)
             raise at_site(MixedError(text))
         for plan, part in zip(self.inner, value_trees.parts(value), strict=True):
-            plan.match(part, found)
+            plan.match(part, by_slot)
 
     def _is_effect(self, value: Any) -> bool:
         added = value[len(self.value) :] if isinstance(value, list) else []
@@ -228,14 +228,14 @@ class Grown(_Plan):
     def fill(self, tensors: Sequence[Any]) -> TracedList:
         return TracedList(self.element, [p.fill(tensors) for p in self.inner])
 
-    def match(self, value: TracedList, found: dict[int, Any]) -> None:
+    def match(self, value: TracedList, by_slot: dict[int, Any]) -> None:
         if isinstance(value, list):
             value = TracedList.start(self.element, value)
         if not isinstance(value, TracedList):
             text = self.slots.changed(self.path, "structure", self.fill(self.slots.start), value)
             raise at_site(MixedError(text))
         for plan, array in zip(self.inner, value.arrays, strict=True):
-            plan.match(array, found)
+            plan.match(array, by_slot)
 
 
 class Filled(_Plan):

@@ -73,8 +73,8 @@ def _strings_in(kept: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if sum(lengths) != len(data) - 8 * count:
         raise ValueError("the lengths of its strings do not add up")
     out = np.empty(count, object)
-    place = 8 * count
+    offset = 8 * count
     for i, length in enumerate(lengths):
-        out[i] = data[place : place + length]
-        place += length
+        out[i] = data[offset : offset + length]
+        offset += length
     return out.reshape(shape)

@@ -23,25 +23,25 @@ _hosts = Variable.__dict__["_host"]
 _waiting: list[weakref.ref[Any]] = []  # restorations, the newest last
 
 
-class Newborn(Variable):
+class DeferredVariable(Variable):
     """An ordinary variable as soon as somebody uses it."""
 
     __slots__ = ()
 
     @property
     def _host(self) -> Any:  # type: ignore[override]  # a slot of the base class
-        grow(self)
+        resolve(self)
         return _hosts.__get__(self)
 
     @_host.setter
     def _host(self, value: np.ndarray) -> None:
-        grow(self)
+        resolve(self)
         _hosts.__set__(self, value)
 
 
-def grow(variable: Variable) -> None:
+def resolve(variable: Variable) -> None:
     """Looks for the value of a newborn variable; the newest checkpoint that has one gives it."""
-    if type(variable) is not Newborn:
+    if type(variable) is not DeferredVariable:
         return
     variable.__class__ = Variable  # type: ignore[assignment]  # one has the slots of the other
     for result in [ref() for ref in reversed(_waiting)]:
@@ -63,4 +63,4 @@ def _born(variable: Variable) -> None:
         with suppress(ValueError):  # another thread was first
             BORN.remove(_born)
     elif type(variable) is Variable:
-        variable.__class__ = Newborn  # type: ignore[assignment]  # as in `grow`
+        variable.__class__ = DeferredVariable  # type: ignore[assignment]  # as in `grow`

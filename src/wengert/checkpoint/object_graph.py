@@ -13,7 +13,7 @@ from wengert.checkpoint.trackable import children, is_trackable, takes_tensors, 
 from wengert.core.errors import at_site, describe
 
 if TYPE_CHECKING:
-    from wengert.checkpoint.deferred_restore import Newborn
+    from wengert.checkpoint.deferred_restore import DeferredVariable
     from wengert.core.tensor import Value
 
 
@@ -80,7 +80,7 @@ def walk(root: Any) -> Walk:
     return result
 
 
-def _values(x: Any) -> dict[str, Value | Newborn]:
+def _values(x: Any) -> dict[str, Value | DeferredVariable]:
     variable = variable_of(x)
     if variable is not None:
         return {VARIABLE: variable}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wengert.checkpoint.deferred_restore import expect, grow
+from wengert.checkpoint.deferred_restore import expect, resolve
 from wengert.checkpoint.format import Reader
 from wengert.checkpoint.object_graph import VARIABLE, Node, leading_to, path_of, walk
 from wengert.checkpoint.trackable import (
@@ -150,23 +150,23 @@ class Restoration:
                     queue.append((child, own[name]))
         return result
 
-    def _take(self, found: _Match, number: int, x: Any) -> None:
+    def _take(self, match: _Match, number: int, x: Any) -> None:
         """Gives the values of a node to an object that takes such; the first value wins."""
         values = self.nodes[number].values
         variable = variable_of(x)
         taker = x if variable is None else variable
         fits = set(values) == {VARIABLE} if variable is not None else takes_tensors(x)
         if is_unmade(x) and VARIABLE in values:
-            found.unmade.append((x, values[VARIABLE]))
+            match.unmade.append((x, values[VARIABLE]))
         if not fits:
             return
-        found.taken.add(number)
-        if self.has(taker) or any(taker is t for t, _ in (*found.variables, *found.others)):
+        match.taken.add(number)
+        if self.has(taker) or any(taker is t for t, _ in (*match.variables, *match.others)):
             return
         if variable is not None:
-            found.variables.append((variable, values[VARIABLE]))
+            match.variables.append((variable, values[VARIABLE]))
         else:
-            found.others.append((x, values))
+            match.others.append((x, values))
 
     def _check(self, match: _Match) -> None:
         wrong: list[str] = []
@@ -285,7 +285,7 @@ class CheckpointLoadStatus:
         for x in result.objects:
             variable = variable_of(x)
             if variable is not None:
-                grow(variable)
+                resolve(variable)
         return result
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:

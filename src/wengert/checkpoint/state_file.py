@@ -58,9 +58,9 @@ def _quoted(path: str, folder: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    def one(found: re.Match[bytes]) -> bytes:
-        code = found[1].decode()
-        return bytes([int(code, 8) & 255]) if code.isdigit() else _ESCAPES.get(code, found[1])
+    def one(match: re.Match[bytes]) -> bytes:
+        code = match[1].decode()
+        return bytes([int(code, 8) & 255]) if code.isdigit() else _ESCAPES.get(code, match[1])
 
     return os.fsdecode(re.sub(rb"\\([0-7]{1,3}|.)", one, os.fsencode(text)))
 

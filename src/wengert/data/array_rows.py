@@ -100,14 +100,14 @@ class RowBatches(Iterator[Any]):
 
 def cut(chunks: Iterator[Chunk], start: int, stop: int | None, step: int = 1) -> Iterator[Chunk]:
     """The row numbers at places start, start + step, … before stop."""
-    place = 0
+    position = 0
     for chunk in chunks:
-        first = start - place if place < start else (start - place) % step
-        last = len(chunk) if stop is None else min(len(chunk), stop - place)
+        first = start - position if position < start else (start - position) % step
+        last = len(chunk) if stop is None else min(len(chunk), stop - position)
         if first < last:
             yield chunk[first:last:step]
-        place += len(chunk)
-        if stop is not None and place >= stop:
+        position += len(chunk)
+        if stop is not None and position >= stop:
             return
 
 

@@ -132,7 +132,7 @@ class Batch(Batching):
         return super().start(run) if rows is None else RowBatches(rows, self._size, self._drop)
 
     def combiner(self) -> Callable[[list[Any]], Any]:
-        specs = nest.flatten(self.input.spec) if self.input.settled else None
+        specs = nest.flatten(self.input.spec) if self.input.spec_known else None
         return lambda elements: stack(elements, self.site, specs)
 
     def find_spec(self) -> Any:
@@ -146,7 +146,7 @@ class Unbatch(Plan):
 
     def __init__(self, source: Plan) -> None:
         super().__init__(source)
-        if source.settled:
+        if source.spec_known:
             _ = self.spec
             _leading("unbatch", source.spec)
 
@@ -160,7 +160,7 @@ class Unbatch(Plan):
         return next(split(self.input.sample()), example(self.spec))
 
     def cardinality(self) -> int:
-        if not self.input.settled:
+        if not self.input.spec_known:
             return UNKNOWN_CARDINALITY
         count, size = self.input.cardinality(), _leading("unbatch", self.input.spec)
         if count < 0 or size is None:
@@ -219,7 +219,7 @@ class Rebatch(Plan):
     def __init__(self, source: Plan, sizes: list[int], drop_remainder: bool) -> None:
         super().__init__(source)
         self._sizes, self._drop = sizes, drop_remainder
-        if source.settled:
+        if source.spec_known:
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:

@@ -30,7 +30,7 @@ class Captured:
         self._function = function
         self._function = self.filled(tensors)  # as it is now: names may be bound anew later
 
-    def found(self, *values: Tensor) -> list[Tensor]:
+    def resolve(self, *values: Tensor) -> list[Tensor]:
         """What stands for the tensors in one call."""
         return list(values)
 
@@ -57,15 +57,15 @@ def captured(function: Any) -> Captured | None:
     return Captured(function, list(result.values())) if result else None
 
 
-def _tensors_in(value: Any, found: dict[int, Any], seen: set[int]) -> dict[int, SymbolicTensor]:
+def _tensors_in(value: Any, tensors: dict[int, Any], seen: set[int]) -> dict[int, SymbolicTensor]:
     """All tensors of traces that a value holds, by their ids."""
     if isinstance(value, SymbolicTensor):
-        found[value._id] = value
+        tensors[value._id] = value
     elif id(value) not in seen:
         seen.add(id(value))
         for part in _parts(value):
-            _tensors_in(part, found, seen)
-    return found
+            _tensors_in(part, tensors, seen)
+    return tensors
 
 
 def _parts(value: Any) -> list[Any]:

@@ -25,14 +25,14 @@ class Choose(Plan):
     def __init__(self, name: str, choices: Plan, plans: list[Plan], stop_on_empty: bool) -> None:
         super().__init__(*plans, choices)
         self._name, self._stop = name, stop_on_empty
-        if choices.settled and choices.spec != TensorSpec([], int64):
+        if choices.spec_known and choices.spec != TensorSpec([], int64):
             raise at_site(
                 TypeError(
                     f"{name}: the elements of `choice_dataset` must be int64 scalars; got "
                     f"{describe(choices.spec)}."
                 )
             )
-        if all(p.settled for p in plans):
+        if all(p.spec_known for p in plans):
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
@@ -98,7 +98,7 @@ class Sample(Plan):
         self._stop, self._weights = stop_on_empty, weights
         self._key = keys.step_key(self._name, seed)
         self._epochs = keys.Epochs(rerandomize)
-        if self.settled:
+        if self.spec_known:
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
@@ -113,8 +113,8 @@ class Sample(Plan):
             bounds = np.cumsum(next(weights)[left])
             if not bounds[-1] > 0:
                 raise StopIteration
-            place = np.searchsorted(bounds, next(fractions) * bounds[-1], side="right")
-            return left[int(place)]
+            position = np.searchsorted(bounds, next(fractions) * bounds[-1], side="right")
+            return left[int(position)]
 
         return _picked(sources, choose, self._stop)
 

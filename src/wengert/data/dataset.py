@@ -19,7 +19,7 @@ from wengert.core.tensor import Tensor, Value
 from wengert.data import buckets, dataset_arguments, elementwise, grouping, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
 from wengert.data.dataset_options import Options
-from wengert.data.factories import Making
+from wengert.data.factories import Factories
 from wengert.data.graph_iterators import (
     TracedIterator,
     bound,
@@ -44,7 +44,7 @@ from wengert.data.plan import (
 )
 from wengert.data.ragged_batches import RaggedBatch, SparseBatch
 from wengert.data.resampling import Resample
-from wengert.data.save import OnDisk, Storing
+from wengert.data.save import OnDisk, Saving
 from wengert.data.structure import normalize, spec_of
 from wengert.data.user_functions import UserFunction
 from wengert.graph.builder import building
@@ -62,7 +62,7 @@ class DatasetV2:
     __module__ = "tensorflow.python.data.ops.dataset_ops"
 
 
-class Dataset(Making, Storing, Resource, DatasetV2):
+class Dataset(Factories, Saving, Resource, DatasetV2):
     """Elements that are made one after the other, as often as somebody iterates.
 
     >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x).batch(4)
@@ -84,11 +84,11 @@ class Dataset(Making, Storing, Resource, DatasetV2):
     # As an argument of functions; see `handed`.
 
     def __tf_flatten__(self) -> tuple[DatasetSignature, list[Tensor]]:
-        return dataset_arguments.taken_apart(self, bound)
+        return dataset_arguments.flatten_dataset(self, bound)
 
     @classmethod
     def __tf_unflatten__(cls, rest: DatasetSignature, parts: list[Tensor]) -> Dataset:
-        return dataset_arguments.put_together(cls, rest, parts)
+        return dataset_arguments.unflatten_dataset(cls, rest, parts)
 
     # What is asked of a dataset.
 
@@ -130,7 +130,7 @@ class Dataset(Making, Storing, Resource, DatasetV2):
         return started(self, OwnedIterator)
 
     def __repr__(self) -> str:
-        spec = self._plan.spec if self._plan.settled else "..."
+        spec = self._plan.spec if self._plan.spec_known else "..."
         return f"<{self._plan.kind} element_spec={spec}>"
 
     def as_numpy_iterator(self) -> NumpyIterator:

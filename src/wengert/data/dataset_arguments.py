@@ -43,7 +43,7 @@ def register(holder: Resource) -> Tensor:
     return wrap(np.asarray(number, np.int64))
 
 
-def found(number: Tensor, name: str = "dataset", what: str = "dataset") -> Resource:
+def resolve(number: Tensor, name: str = "dataset", what: str = "dataset") -> Resource:
     """The dataset or iterator of a number."""
     holder = _known.get(int(number))
     if holder is None:
@@ -92,12 +92,12 @@ class DatasetArgument(Plan):
         """What a graph passes for it."""
         return [self.number]
 
-    def found(self, number: Tensor) -> Any:
+    def resolve(self, number: Tensor) -> Any:
         """The dataset of one call."""
-        return found(number)
+        return resolve(number)
 
     def start(self, run: Run) -> Iterator[Any]:
-        return run.handed[self]._plan.start(run)
+        return run.arguments[self]._plan.start(run)
 
     def find_spec(self) -> Any:
         return self.facts.spec
@@ -112,13 +112,13 @@ class DatasetArgument(Plan):
         return self.facts.options
 
 
-def handed_in(plan: Plan) -> list[DatasetArgument | Captured]:
+def arguments_of(plan: Plan) -> list[DatasetArgument | Captured]:
     """The arguments that a plan is made of, each once, and what its functions close over."""
     result: list[DatasetArgument | Captured] = [plan] if isinstance(plan, DatasetArgument) else []
     own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
     result += [x for x in own if x is not None]
     for one in plan.inputs:
-        result += [h for h in handed_in(one) if h not in result]
+        result += [h for h in arguments_of(one) if h not in result]
     return result
 
 
@@ -147,10 +147,10 @@ class BoundPlan(Plan):
         self._given = given
 
     def start(self, run: Run) -> Iterator[Any]:
-        return self.input.start(Run(run.options, {**run.handed, **self._given}))
+        return self.input.start(Run(run.options, {**run.arguments, **self._given}))
 
 
-def taken_apart(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
+def flatten_dataset(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
     """A dataset for a trace: its facts and number; itself, where a trace could not pass it on.
 
     One that the function made of its arguments has a number only when the function runs; `bound`
@@ -160,15 +160,15 @@ def taken_apart(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:
         facts = DatasetSignature.of(dataset)
     except TypeError:  # of elements that are no tensors
         return Same(dataset), []
-    if not isinstance(dataset._plan, DatasetArgument) and handed_in(dataset._plan):
+    if not isinstance(dataset._plan, DatasetArgument) and arguments_of(dataset._plan):
         return facts, [bound(dataset)]
     return facts, [number_of(dataset)]
 
 
-def put_together(kind: type, rest: DatasetSignature, parts: list[Tensor]) -> Any:
+def unflatten_dataset(kind: type, rest: DatasetSignature, parts: list[Tensor]) -> Any:
     """The dataset of facts and a number, or a stand-in where the number has no value yet."""
     if isinstance(rest, Same):
         return rest.ref()
     if isinstance(parts[0], SymbolicTensor):
         return kind(DatasetArgument(rest, parts[0]))
-    return found(parts[0])
+    return resolve(parts[0])

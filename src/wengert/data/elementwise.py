@@ -12,7 +12,7 @@ from wengert.core.errors import FailedPreconditionError, at_site, describe, inva
 from wengert.core.handlers import failures
 from wengert.core.sites import warn
 from wengert.core.tensor_spec import TensorSpec
-from wengert.data.infer_element_spec import foreseen
+from wengert.data.infer_element_spec import inferred_spec
 from wengert.data.iterators import pulling
 from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
@@ -31,7 +31,7 @@ class Map(FunctionStep):
     def __init__(
         self, source: Plan, function: UserFunction, workers: int | None, ordered: bool | None
     ) -> None:
-        super().__init__(source, function, foreseen(function, source))
+        super().__init__(source, function, inferred_spec(function, source))
         self._workers, self._ordered = workers, ordered
         if workers is not None:
             self.kind = "_ParallelMapDataset"
@@ -52,7 +52,7 @@ class Filter(Plan):
     def __init__(self, source: Plan, predicate: UserFunction) -> None:
         super().__init__(source)
         self.function = predicate
-        spec = foreseen(predicate, source)
+        spec = inferred_spec(predicate, source)
         if spec is not None:
             _check_predicate(predicate, spec, spec)
 
@@ -101,7 +101,7 @@ class Scan(FunctionStep):
 
     def __init__(self, source: Plan, initial: Tensor | float, function: UserFunction) -> None:
         self.initial = normalize(initial)
-        spec = foreseen(function, source, self.initial)
+        spec = inferred_spec(function, source, self.initial)
         if spec is not None:
             state, spec = pair(function, spec)
             _same_kind(function, spec_of(self.initial), state)
@@ -147,15 +147,15 @@ def same_state(
 def _same_kind(
     function: UserFunction,
     spec: tuple[TensorSpec, ...] | TensorSpec,
-    found: tuple[TensorSpec, ...] | TensorSpec,
+    new: tuple[TensorSpec, ...] | TensorSpec,
 ) -> Any:
     try:
-        return join(spec, found)
+        return join(spec, new)
     except TypeError:
         raise at_site(
             TypeError(
                 f"{function.step}: the state must stay of one kind; it was {show_spec(spec)} and "
-                f"became {show_spec(found)}. Give the initial state that structure and dtype."
+                f"became {show_spec(new)}. Give the initial state that structure and dtype."
             ),
             function.site,
         ) from None

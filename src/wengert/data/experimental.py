@@ -76,13 +76,13 @@ def assert_cardinality(expected_cardinality: int) -> Step:
 
 def at(dataset: Dataset, index: int) -> Tensor:
     """The element at a place."""
-    place = static_int("at", "index", index)
+    position = static_int("at", "index", index)
     _known("at", dataset)
     count = dataset._plan.cardinality()
-    if place >= 0 and (count < 0 or place < count):
-        for element in islice(dataset, place, None):
+    if position >= 0 and (count < 0 or position < count):
+        for element in islice(dataset, position, None):
             return element
-    raise invalid("at", f"there is no element {place}", kind=OutOfRangeError)
+    raise invalid("at", f"there is no element {position}", kind=OutOfRangeError)
 
 
 def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Dataset:

@@ -28,7 +28,7 @@ def _dataset(plan: Plan) -> Dataset:
     return Dataset(plan)
 
 
-class Making:
+class Factories:
     """The static methods of `tf.data.Dataset`."""
 
     @staticmethod
@@ -40,7 +40,7 @@ class Making:
         if graph_iterators.is_symbolic(tensors):
             return _dataset(
                 graph_iterators.made(
-                    Making.from_tensors, tensors, graph_iterators.spec_of(tensors), 1
+                    Factories.from_tensors, tensors, graph_iterators.spec_of(tensors), 1
                 )
             )
         return _dataset(sources.one_element(tensors))
@@ -49,7 +49,7 @@ class Making:
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
         """The rows of a tensor, or of tensors in tuples and dicts, one element each."""
         if graph_iterators.is_symbolic(tensors):
-            return _dataset(graph_iterators.made_of_rows(Making.from_tensor_slices, tensors))
+            return _dataset(graph_iterators.made_of_rows(Factories.from_tensor_slices, tensors))
         return _dataset(sources.Slices(tensors))
 
     @staticmethod
@@ -83,7 +83,7 @@ class Making:
             raise at_site(ValueError(f"range: give one to three numbers; got {len(args)}."))
         kind = dtypes.as_dtype(output_type)
         if graph_iterators.is_symbolic(args):
-            make = lambda numbers: Making.range(*numbers, output_type=kind)
+            make = lambda numbers: Factories.range(*numbers, output_type=kind)
             spec = TensorSpec((), kind)
             return _dataset(graph_iterators.made(make, tuple(args), spec, UNKNOWN_CARDINALITY))
         numbers = [static_int("range", "args", a) for a in args]

@@ -46,7 +46,7 @@ _MOST_STARTED = 1024
 def _find(number: Tensor) -> Any:
     if int(number) in _started:
         _started.move_to_end(int(number))
-    return dataset_arguments.found(number, "get_next", "iterator")
+    return dataset_arguments.resolve(number, "get_next", "iterator")
 
 
 def _called(
@@ -153,7 +153,7 @@ def _when_run(
     `elements` says that it goes through the elements, which may depend on variables. A `function`
     of the user's may close over tensors, which are handed in like the datasets.
     """
-    arguments = dataset_arguments.handed_in(plan)
+    arguments = dataset_arguments.arguments_of(plan)
     variables = elements and dataset_arguments.uses_variables(plan)
     if function is not None and function.captured is not None:
         arguments = [*arguments, function.captured]
@@ -162,7 +162,7 @@ def _when_run(
 
     def call(*values: Tensor) -> list[Any]:
         left = iter(values)
-        given = {a: a.found(*islice(left, len(a.tensors))) for a in arguments}
+        given = {a: a.resolve(*islice(left, len(a.tensors))) for a in arguments}
         return run(given, *left)
 
     return _called(name, call, [*inputs, *more], specs, variables)

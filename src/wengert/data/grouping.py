@@ -15,7 +15,7 @@ from wengert.core.errors import at_site, describe, invalid
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data.elementwise import same_state
-from wengert.data.infer_element_spec import announced_of_groups
+from wengert.data.infer_element_spec import inferred_group_spec
 from wengert.data.iterators import chained, pulling
 from wengert.data.mixing import plan_of
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
@@ -131,7 +131,7 @@ class GroupByWindow(FunctionStep):
 
     def find_spec(self) -> TensorSpec:
         window = self._dataset(Elements([], self.input.spec))
-        result = announced_of_groups(self.function, window)
+        result = inferred_group_spec(self.function, window)
         return self._probed[0] if result is None else result
 
     def cardinality(self) -> int:
@@ -202,7 +202,7 @@ class Unique(Plan):
 
     def __init__(self, source: Plan) -> None:
         super().__init__(source)
-        if source.settled:
+        if source.spec_known:
             _ = self.spec
 
     def find_spec(self) -> TensorSpec:

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from wengert.data.dataset import Dataset
 
 
-def foreseen(function: UserFunction, plan: Plan, *before: Tensor) -> Any:
+def inferred_spec(function: UserFunction, plan: Plan, *before: Tensor) -> Any:
     """The spec of the function's results on a plan's elements; `None` where only calls can tell.
 
     `before` are arguments to stand in front.
     """
-    if not plan.settled:
+    if not plan.spec_known:
         return None
     spec = (*map(spec_of, before), plan.spec) if before else plan.spec
     if not all(map(_can_be_traced, nest.flatten(spec))):
@@ -47,19 +47,19 @@ def foreseen(function: UserFunction, plan: Plan, *before: Tensor) -> Any:
     return None
 
 
-def announced(
+def inferred_dataset_spec(
     function: UserFunction, plan: Plan
 ) -> tuple[TensorSpec, TensorSpec] | TensorSpec | None:
     """The spec of the elements of the datasets that a function makes of a plan's elements.
 
     It is `None` where only calls can tell: where the function reads files or values, say.
     """
-    if not plan.settled or not all(map(_can_be_traced, nest.flatten(plan.spec))):
+    if not plan.spec_known or not all(map(_can_be_traced, nest.flatten(plan.spec))):
         return None
     return _announced(function, plan.spec, lambda call: call)
 
 
-def announced_of_groups(function: UserFunction, window: Dataset) -> Any:
+def inferred_group_spec(function: UserFunction, window: Dataset) -> Any:
     """The same for a function of a key and a dataset, of which `window` is an empty one."""
     by_key = lambda call: lambda key: call(key, window)
     return _announced(function, TensorSpec((), int64), by_key)
@@ -86,20 +86,20 @@ def _traced(function: UserFunction, spec: Any, form: Callable[..., Any]) -> Any:
     arguments = given if type(given) is tuple else (given,)
     own, outer = len(arguments), function.captured
     arguments = (*arguments, *(outer.specs if outer is not None else ()))
-    found: Any = None
+    result: Any = None
 
     def watched(*args: Any) -> None:
-        nonlocal found
+        nonlocal result
         call = function.function if outer is None else outer.filled(args[own:])
         # A function of a dataset may change the dict that it is given.
         element = nest.map_structure(lambda x: x, args[:own])
-        found = spec_of(as_element(function.step, form(call)(*element)))
+        result = spec_of(as_element(function.step, form(call)(*element)))
 
     with context.using(context.State()):
         pairs = [(f"args[{k}]", x) for k, x in enumerate(arguments)]
         made = trace(function.step, watched, pairs, {}, lambda s: s, [], None, function.site)
     function.reads = bool(made.graph.variables or made.graph.held)
-    return found
+    return result
 
 
 def _asks_for_values(error: BaseException | None) -> bool:

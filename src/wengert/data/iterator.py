@@ -61,9 +61,9 @@ class OwnedIterator(Iterator, Trackable, Resource):
 
     drives_in_python = True  # see `functions.function_options.Options.drives`
 
-    def __init__(self, plan: Plan, handed: dict[Any, Any] | None = None) -> None:
+    def __init__(self, plan: Plan, arguments: dict[Any, Any] | None = None) -> None:
         self._plan = plan
-        self._handed = handed
+        self._arguments = arguments
         try:
             self._random = random_steps(plan)
             self._start()
@@ -76,7 +76,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
     def _start(self) -> None:
         self._began = [(step._key, step._epochs.number) for step in self._random]
         self._given = 0
-        self._source = self._plan.start(Run(self._plan.options, self._handed))
+        self._source = self._plan.start(Run(self._plan.options, self._arguments))
 
     def __next__(self) -> Any:
         if building() is not None:

@@ -10,7 +10,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.handlers import failures
 from wengert.data.array_rows import Rows, zipped
 from wengert.data.batching import common_spec
-from wengert.data.infer_element_spec import announced
+from wengert.data.infer_element_spec import inferred_dataset_spec
 from wengert.data.iterators import chained, pulling
 from wengert.data.parallel import Prefetched
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
@@ -80,7 +80,7 @@ class Concatenate(Plan):
 
     def __init__(self, *plans: Plan) -> None:
         super().__init__(*plans)
-        if self.settled:
+        if self.spec_known:
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
@@ -104,7 +104,7 @@ class Interleave(FunctionStep):
     def __init__(
         self, source: Plan, function: UserFunction, cycle: int, block: int, threads: bool
     ) -> None:
-        super().__init__(source, function, announced(function, source))
+        super().__init__(source, function, inferred_dataset_spec(function, source))
         self._cycle, self._block, self._threads = cycle, block, threads
         if function.step == "flat_map":
             self.kind = "_FlatMapDataset"

@@ -49,18 +49,18 @@ class Cut(Reordering):
 
     def elements(self, run: Run) -> Iterator[Any]:
         """`itertools.islice`, but an error of the source does not end it."""
-        source, place, wanted = self.input.start(run), 0, self._start
+        source, position, wanted = self.input.start(run), 0, self._start
 
         def following() -> Any:
-            nonlocal source, place, wanted
+            nonlocal source, position, wanted
             if self._stop is not None and wanted >= self._stop:
                 # What feeds this may go before the iterator does.
                 source = iter(())
                 raise StopIteration
-            while place < wanted:
-                place += 1
+            while position < wanted:
+                position += 1
                 next(source)
-            place += 1
+            position += 1
             wanted += self._step
             return next(source)
 
@@ -169,8 +169,8 @@ class Shuffle(Reordering):
                     buffer = [buffer[i] for i in reversed(order)]
                     break
                 if len(buffer) == size:
-                    place = next(numbers)
-                    chosen, buffer[place] = buffer[place], element
+                    position = next(numbers)
+                    chosen, buffer[position] = buffer[position], element
                     return chosen
                 buffer.append(element)
             if not buffer:
@@ -193,12 +193,12 @@ def _shuffled(chunks: Iterator[Chunk], size: int, draws: Words, rest: Words) -> 
     yield np.array(buffer, np.int64)[rest.permutation(len(buffer))]
 
 
-def _swapped(buffer: list[int], coming: list[int], places: list[int]) -> np.ndarray:
+def _swapped(buffer: list[int], coming: list[int], slots: list[int]) -> np.ndarray:
     """Each number that comes takes the place of one in the buffer, which goes out."""
     out = []
-    for place, number in zip(places, coming, strict=True):
-        out.append(buffer[place])
-        buffer[place] = number
+    for position, number in zip(slots, coming, strict=True):
+        out.append(buffer[position])
+        buffer[position] = number
     return np.array(out, np.int64)
 
 

@@ -40,7 +40,7 @@ class PaddedBatch(Batching):
     ) -> None:
         super().__init__(source, size, drop)
         self._shapes, self._values = shapes, values
-        if source.settled:
+        if source.spec_known:
             self._targets()
 
     def _targets(self) -> list[tuple[Any, np.ndarray]]:

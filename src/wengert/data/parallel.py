@@ -142,7 +142,7 @@ class Prefetched(Iterator[Any]):
         self._size = size
         self._process = os.getpid()
         self._ready: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self._places: SimpleQueue[Any] = SimpleQueue()
+        self._slots: SimpleQueue[Any] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._freed = 0
         self._pace = _Pace()
@@ -167,17 +167,17 @@ class Prefetched(Iterator[Any]):
     def _begin(self) -> None:
         source, self._source = self._source, None
         bundle = 2 if self._size == AUTOTUNE else self._size
-        self._places.put(bundle)
+        self._slots.put(bundle)
         self._thread = threading.Thread(
             target=_produce,
-            args=(source, self._ready, self._places, self._pace, wanted()),
+            args=(source, self._ready, self._slots, self._pace, wanted()),
             name="wengert-prefetch",
             daemon=True,
         )
         # No `__del__`, nor Python code otherwise: Python would swallow an interrupt that comes
         # while it runs. The queue is handed the dead reference itself.
-        end = weakref.ref(self, self._places.put)
-        _running[self._thread] = self._places, end
+        end = weakref.ref(self, self._slots.put)
+        _running[self._thread] = self._slots, end
         self._thread.start()
 
     def _give_back(self, value: Any) -> None:
@@ -186,7 +186,7 @@ class Prefetched(Iterator[Any]):
             self._freed += self._size - 2
         self._freed += 1
         if self._freed >= (self._size + 1) // 2 or self._freed * self._pace.seconds > _SPELL:
-            self._places.put(self._freed)
+            self._slots.put(self._freed)
             self._freed = 0
 
 
@@ -199,7 +199,7 @@ _running: weakref.WeakKeyDictionary[threading.Thread, tuple[SimpleQueue[Any], An
 def _produce(
     source: Any,
     ready: SimpleQueue[Any],
-    places: SimpleQueue[Any],
+    slots: SimpleQueue[Any],
     pace: _Pace,
     scope: tuple[str | None, Any],
 ) -> None:
@@ -207,8 +207,8 @@ def _produce(
     enter(*scope)
     free = 0
     while True:
-        while not places.empty() or free == 0:
-            cached = places.get()
+        while not slots.empty() or free == 0:
+            cached = slots.get()
             if type(cached) is not int:
                 return
             free += cached
@@ -234,7 +234,7 @@ def _bytes(value: Any) -> int:
 def _stop_all() -> None:
     """Threads that still run when the program ends stop before Python takes itself apart."""
     results = list(_running.items())
-    for _, (places, _) in results:
-        places.put(None)
+    for _, (slots, _) in results:
+        slots.put(None)
     for thread, _ in results:
         thread.join(1.0)

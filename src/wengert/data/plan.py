@@ -26,14 +26,14 @@ UNKNOWN_CARDINALITY = -2
 class Run:
     """One iteration over a dataset: its options, and how often each user function was called."""
 
-    def __init__(self, options: Options, handed: dict[Any, Any] | None = None) -> None:
+    def __init__(self, options: Options, arguments: dict[Any, Any] | None = None) -> None:
         self.options = options
-        self.handed = handed or {}  # the datasets and tensors that a function was given
+        self.arguments = arguments or {}  # the datasets and tensors that a function was given
         self.calls: dict[Any, count[int]] = {}
 
     def inner(self) -> Run:
         """For a dataset that is made during this iteration."""
-        return Run(self.options, self.handed)
+        return Run(self.options, self.arguments)
 
 
 _LONG = 100  # steps of a dataset, which nobody writes by hand
@@ -90,9 +90,9 @@ class Plan:
         return self.input.spec
 
     @property
-    def settled(self) -> bool:
+    def spec_known(self) -> bool:
         """Whether the spec is known, or can be had without calling the user's functions."""
-        return "spec" in self.__dict__ or all(i.settled for i in self.inputs)
+        return "spec" in self.__dict__ or all(i.spec_known for i in self.inputs)
 
     def sample(self) -> Any:
         """An element that fits the spec; nothing is lost by looking at it."""

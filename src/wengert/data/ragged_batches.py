@@ -100,12 +100,12 @@ def _sparse(elements: list[Tensor], row: TensorShape) -> SparseTensor:
                 "sparse_batch",
                 f"an element of shape {list(a.shape)} does not fit `row_shape` {row.as_list()}",
             )
-    places = [
+    indices = [
         np.concatenate([np.full((a.size, 1), i), np.indices(a.shape).reshape(a.ndim, -1).T], 1)
         for i, a in enumerate(arrays)
     ]
     return SparseTensor(
-        wrap(np.concatenate(places).astype(np.int64)),
+        wrap(np.concatenate(indices).astype(np.int64)),
         wrap(np.concatenate([a.reshape(-1) for a in arrays])),
         wrap(np.array([len(arrays), *sizes], np.int64)),
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.core.errors import at_site, invalid
 from wengert.data import keys
-from wengert.data.infer_element_spec import foreseen
+from wengert.data.infer_element_spec import inferred_spec
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.user_functions import FunctionStep, UserFunction
 
@@ -33,7 +33,7 @@ class Resample(FunctionStep):
         initial: list[float] | None,
         seed: int | None,
     ) -> None:
-        spec = foreseen(function, source)
+        spec = inferred_spec(function, source)
         super().__init__(source, function, None if spec is None else (spec, source.spec))
         self._target = _shares("target_dist", target)
         self._initial = None if initial is None else _shares("initial_dist", initial)
@@ -56,22 +56,22 @@ class Resample(FunctionStep):
         seen = np.ones(len(self._target))
         for element in source:
             label = self.function(element, next(draws))
-            place = self._place(label)
+            index = self._class_index(label)
             shares = self._initial
             if shares is None:
-                seen[place] += 1
+                seen[index] += 1
                 shares = seen / seen.sum()
             wanted = np.divide(self._target, shares, where=shares > 0, out=np.zeros_like(shares))
-            if next(chances) * wanted.max() < wanted[place]:
+            if next(chances) * wanted.max() < wanted[index]:
                 yield label, element
 
-    def _place(self, label: Tensor) -> int:
-        place = int(label)
-        if not 0 <= place < len(self._target):
+    def _class_index(self, label: Tensor) -> int:
+        index = int(label)
+        if not 0 <= index < len(self._target):
             raise invalid(
-                _NAME, f"`class_func` gave class {place}; there are {len(self._target)} classes"
+                _NAME, f"`class_func` gave class {index}; there are {len(self._target)} classes"
             )
-        return place
+        return index
 
     def probe(self) -> tuple[Any, Any]:
         spec, label = self.function.probe(self.input)

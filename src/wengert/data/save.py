@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FILE = "elements.zip"
 
 
-class Storing:
+class Saving:
     """Writing a dataset to a folder, and reading it back."""
 
     _plan: Plan

@@ -134,8 +134,8 @@ def _absent(column: Any) -> Any:
     return wrap(blank(column.shape[1:], column.dtype)) if isinstance(column, np.ndarray) else None
 
 
-def _common_length(name: str, found: tuple[Any, ...]) -> int:
-    lengths = [len(c) for c in found if c is not None]
+def _common_length(name: str, columns: tuple[Any, ...]) -> int:
+    lengths = [len(c) for c in columns if c is not None]
     for length in lengths:
         if length != lengths[0]:
             raise invalid(

@@ -76,7 +76,7 @@ class UserFunction:
             result = (keys.Draws(key, number) for number in run.calls.setdefault(self, count()))
         if self.captured is None:
             return result
-        return zip(repeat(self.captured.filled(run.handed[self.captured])), result)
+        return zip(repeat(self.captured.filled(run.arguments[self.captured])), result)
 
     def _first_draws(self) -> Any:
         """What a call on a sample gets."""
@@ -125,7 +125,7 @@ class FunctionStep(Plan):
         self.function = function
 
     @property
-    def settled(self) -> bool:
+    def spec_known(self) -> bool:
         return "spec" in self.__dict__
 
     @cached_property
@@ -191,9 +191,9 @@ def as_element(step: str, result: Any) -> Any:
 def explain(error: Any, function: UserFunction, cause: BaseException) -> Any:
     """Adds the line in the user's function, and the line of the step, to an error."""
     if not hasattr(error, "site"):
-        place = raised_at(cause)
-        if place is not None:
-            at_site(error, place)
+        site = raised_at(cause)
+        if site is not None:
+            at_site(error, site)
     made = sites.locate(function.site)
     error.add_note(f"  in the function of {function.step}, made at {made}")
     return error

@@ -58,13 +58,13 @@ class Columns:
     def __repr__(self) -> str:
         return ", ".join(d.name for d in self.dtypes)
 
-    def rows(self, lines: Iterable[str], place: str = "") -> Iterator[list[str]]:
+    def rows(self, lines: Iterable[str], source: str = "") -> Iterator[list[str]]:
         """Lines cut at the delimiters."""
         try:
             yield from csv.reader(lines, **self.form)
         except csv.Error as error:
             help = 'Quote fields with ", and double a " in them, or give use_quote_delim=False.'
-            words = f"a line{place} is not well formed ({error})"
+            words = f"a line{source} is not well formed ({error})"
             raise invalid(self.name, words, help=help) from error
 
     def values(self, row: list[str], number: int | str) -> list[Any]:

@@ -270,8 +270,8 @@ def _encode(
         rule = f"a {kind} picture has {words} channels, and at least one pixel"
         raise invalid(name, rule, ShapeDtype(x.shape, dtypes.of(x)))
     out = np.empty(x.shape[:-3], object)
-    for place in np.ndindex(x.shape[:-3]):
-        out[place] = _bytes(np.ascontiguousarray(x[place]), kind, dict(options))
+    for index in np.ndindex(x.shape[:-3]):
+        out[index] = _bytes(np.ascontiguousarray(x[index]), kind, dict(options))
     return out
 
 

@@ -228,7 +228,7 @@ class Table(_Lookup):
             )
         return x
 
-    def _put(self, keys: np.ndarray, values: np.ndarray, once: bool, place: str = "") -> None:
+    def _put(self, keys: np.ndarray, values: np.ndarray, once: bool, source: str = "") -> None:
         want = (*np.shape(keys), *self._default._array.shape)
         if np.shape(values) != want:
             raise invalid(
@@ -240,7 +240,7 @@ class Table(_Lookup):
             for key, value in zip(np.asarray(keys).ravel().tolist(), rows, strict=True):
                 if once and key in contents.rows and not np.array_equal(contents.rows[key], value):
                     raise invalid(
-                        "table", f"key {key!r} has two values{place}", kind=FailedPreconditionError
+                        "table", f"key {key!r} has two values{source}", kind=FailedPreconditionError
                     )
                 contents.rows[key] = value
 
@@ -255,8 +255,8 @@ class StaticHashTable(Table):
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
         initializer.initialize(self)
 
-    def _fill(self, keys: np.ndarray, values: np.ndarray, place: str = "") -> None:
-        self._put(keys, values, True, place)
+    def _fill(self, keys: np.ndarray, values: np.ndarray, source: str = "") -> None:
+        self._put(keys, values, True, source)
         self._contents.filled = True
 
     def _find(self, keys: Tensor) -> list[Tensor]:

@@ -65,9 +65,9 @@ class Timer(Observer):
         return self._recorder.timed("operation", op.name, run, _results)
 
 
-def _results(found: Any) -> Any:
+def _results(result: Any) -> Any:
     """The line and the results of an operation; the words come when the timeline is written."""
-    outs = found if isinstance(found, tuple) else (found,)
+    outs = result if isinstance(result, tuple) else (result,)
     if not outs or not isinstance(outs[0], Tensor):
         return None
     return outs[0]._site, tuple([(o._array.dtype, o._array.shape) for o in outs])

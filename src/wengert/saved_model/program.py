@@ -101,8 +101,8 @@ class Program:
                 raise self._full(rows, int(wanted), line)
         return results[0] if self._count == 1 else results[: self._count]
 
-    def _wanted(self, found: list[np.ndarray] | tuple[JaxArray, ...]) -> Any:
-        return found[self._count + bool(self._checks) :]
+    def _wanted(self, results: list[np.ndarray] | tuple[JaxArray, ...]) -> Any:
+        return results[self._count + bool(self._checks) :]
 
     def _failed(self, number: int) -> Exception:
         operation, line = self._checks[number]
@@ -194,7 +194,7 @@ class Pull:
         draws = iter([k for k, x in enumerate(given) if x[0] == "draw"])
         self._given = [self._source(tuple(x), given, draws) for x in what["given"]]
         variables = [given.index(("variable", k)) for k in what["variables"]]
-        self._places = [*map(int, what["leaves"]), *[self._count + k for k in variables]]
+        self._indices = [*map(int, what["leaves"]), *[self._count + k for k in variables]]
 
     def _source(self, x: Any, given: list[Any], draws: Any) -> tuple[str, int]:
         """Where something that the gradient reads comes from: an input of the function, or a file."""
@@ -211,8 +211,8 @@ class Pull:
         result = apply(op, *inputs[: self._count], *[g[k] for k in self._seeds], *given)
         result = (result,) if op.outputs == 1 else result
         answer: list[Any] = [None] * len(inputs)
-        for place, x in zip(self._places, result, strict=False):
-            answer[place] = x
+        for index, x in zip(self._indices, result, strict=False):
+            answer[index] = x
         return answer
 
 

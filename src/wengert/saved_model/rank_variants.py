@@ -26,12 +26,12 @@ _RANKS = range(5)
 def by_rank(concrete: ConcreteFunction) -> list[ConcreteFunction]:
     """The function itself, or its forms for arguments of several ranks."""
     specs = list(concrete._trace.specs)
-    places = [k for k, s in enumerate(specs) if s.shape.rank is None]
-    if not places:
+    unknown = [k for k, s in enumerate(specs) if s.shape.rank is None]
+    if not unknown:
         return [concrete]
     results = []
-    for ranks in _choices(len(places)):
-        known = dict(zip(places, ranks, strict=True))
+    for ranks in _choices(len(unknown)):
+        known = dict(zip(unknown, ranks, strict=True))
         try:
             results.append(
                 _at(concrete, [_with_rank(s, known.get(k)) for k, s in enumerate(specs)])

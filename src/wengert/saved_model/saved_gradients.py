@@ -36,10 +36,10 @@ class Gradient(NamedTuple):
 @restoring
 def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
     """The gradient of a function; `None` where nothing in it has one."""
-    whole = concrete._trace
-    given, results = list(whole.specs), _results(whole)
+    forward = concrete._trace
+    given, results = list(forward.specs), _results(forward)
     leaves = [k for k, s in enumerate(given) if _counts(s.dtype)]
-    variables = [v for v in whole.reads if _counts(v.dtype)]
+    variables = [v for v in forward.reads if _counts(v.dtype)]
     seeds = [k for k, s in enumerate(results) if _counts(s.dtype)]
     if not seeds or not (leaves or variables):
         return None
@@ -50,7 +50,7 @@ def gradient_of(concrete: ConcreteFunction) -> Gradient | None:
         sources = [*[xs[k] for k in leaves], *variables]
         with GradientTape() as tape:
             tape.watch(sources)
-            result = _flat(whole, whole.call(xs, site))
+            result = _flat(forward, forward.call(xs, site))
         targets = [result[k] for k in seeds]
         return [to_tensor(g) for g in tape.gradient(targets, sources, list(flat[count:]), "zero")]
 
@@ -65,18 +65,18 @@ def _counts(dtype: DType) -> bool:
     return dtype.is_floating or dtype.is_complex
 
 
-def _results(whole: Trace) -> list[TensorSpec]:
-    specs = [whole.graph.specs[v] for v in whole.graph.outputs]
+def _results(forward: Trace) -> list[TensorSpec]:
+    specs = [forward.graph.specs[v] for v in forward.graph.outputs]
     return [TensorSpec(s.shape, s.dtype) for s in specs]
 
 
-def _flat(whole: Trace, result: Any) -> list[SymbolicTensor]:
+def _flat(forward: Trace, result: Any) -> list[SymbolicTensor]:
     """The tensors of a result by their numbers in the trace."""
     slots: list[int] = []
-    rebuild(whole.skeleton, lambda slot, _: slots.append(slot.number), "", Slot)
+    rebuild(forward.skeleton, lambda slot, _: slots.append(slot.number), "", Slot)
     tensors: list[Any] = []
     rebuild(result, lambda x, _: tensors.append(x))
-    value: list[Any] = [None] * len(whole.graph.outputs)
+    value: list[Any] = [None] * len(forward.graph.outputs)
     for k, x in zip(slots, tensors, strict=True):
         value[k] = x
     return value

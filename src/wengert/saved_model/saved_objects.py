@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FUNCTIONS = (Function, ConcreteFunction, RestoredFunction)
 
 
-class Found:
+class ObjectTree:
     """The objects below a root, nearest first, each once; `names` are those of its children."""
 
     def __init__(self, root: Any) -> None:

@@ -29,7 +29,7 @@ from wengert.saved_model.model_folder import Writer, entries
 from wengert.saved_model.rank_variants import by_rank
 from wengert.saved_model.restored import RestoredFunction
 from wengert.saved_model.saved_gradients import gradient_of
-from wengert.saved_model.saved_objects import Found, can_be_saved, kind_of
+from wengert.saved_model.saved_objects import ObjectTree, can_be_saved, kind_of
 from wengert.saved_model.signatures import DEFAULT, Signature, default_signature, signatures_of
 
 
@@ -61,7 +61,7 @@ def save(
         raise at_site(AssertionError("save: not inside a function. Save outside, after it ran."))
     folder = local("save", export_dir)
     chosen = signatures_of(signatures)
-    result = Found(obj)
+    result = ObjectTree(obj)
     if signatures is None:
         chosen = default_signature(obj, result)
     _Saving(folder, strict=signatures is None).write(result, chosen)
@@ -70,7 +70,7 @@ def save(
 def save_concrete(concrete: ConcreteFunction, path: Any) -> None:
     """Writes one concrete function: the loaded object is callable and has one signature."""
     folder = local("export", path)
-    result = Found(concrete)
+    result = ObjectTree(concrete)
     signature = Signature.of(DEFAULT, concrete)
     _Saving(folder, strict=True).write(result, {} if signature is None else {DEFAULT: signature})
 
@@ -85,16 +85,16 @@ class _Saving:
         self.variables: dict[int, tuple[int, Variable]] = {}
         self.constants: dict[int, tuple[int, np.ndarray]] = {}
         self.concretes: list[dict[str, Any]] = []
-        self.places: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
         self.by_rank: dict[int, list[int]] = {}
         self.kept: list[Trace] = []  # so that no other trace gets its id
 
-    def write(self, found: Found, signatures: dict[str, Signature]) -> None:
+    def write(self, tree: ObjectTree, signatures: dict[str, Signature]) -> None:
         """Writes everything; the manifest comes last."""
         named = {name: self._signature(s) for name, s in signatures.items()}
         nodes = [
             {"kind": kind_of(x), "children": names} | self._details(x)
-            for x, names in zip(found.objects, found.names, strict=True)
+            for x, names in zip(tree.objects, tree.names, strict=True)
         ]
         variables = [v for _, v in self.variables.values()]
         file = while_holding(locks_of(variables), ALONGSIDE, self._arrays)
@@ -176,14 +176,14 @@ class _Saving:
     def _concrete(self, concrete: ConcreteFunction) -> int:
         """Writes the program of a trace, once, and returns its number."""
         trace = concrete._trace
-        if id(trace) not in self.places:
+        if id(trace) not in self.numbers:
             program = program_of(concrete._name, trace)
-            self.places[id(trace)] = len(self.concretes)
+            self.numbers[id(trace)] = len(self.concretes)
             self.kept.append(trace)
             entry = self._entry(concrete, program)
             self.concretes.append(entry)
             entry |= self._gradient(concrete)
-        return self.places[id(trace)]
+        return self.numbers[id(trace)]
 
     def _gradient(self, concrete: ConcreteFunction) -> dict[str, Any]:
         """The entry of a function's gradient, where it has one that can be a program."""
@@ -196,8 +196,8 @@ class _Saving:
         except (LookupError, TypeError, ValueError, UnimplementedError):
             return {}
         variables = [self._variable(v) for v in result.variables]
-        places = {"leaves": result.leaves, "variables": variables, "seeds": result.seeds}
-        return {"gradient": entry | places}
+        numbers = {"leaves": result.leaves, "variables": variables, "seeds": result.seeds}
+        return {"gradient": entry | numbers}
 
     def _entry(self, concrete: ConcreteFunction, program: Program) -> dict[str, Any]:
         trace = concrete._trace

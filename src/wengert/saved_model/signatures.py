@@ -8,7 +8,7 @@ from wengert.core.errors import at_site, describe
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.function import Function
 from wengert.functions.trace import Slot
-from wengert.saved_model.saved_objects import Found
+from wengert.saved_model.saved_objects import ObjectTree
 
 DEFAULT = "serving_default"
 
@@ -86,12 +86,12 @@ def _concrete(function: Any) -> ConcreteFunction | None:
     return None
 
 
-def default_signature(root: Any, found: Found) -> dict[str, Signature]:
+def default_signature(root: Any, tree: ObjectTree) -> dict[str, Signature]:
     """The signature of an object for which none was named, where there is just one candidate."""
     named = getattr(root, "_default_save_signature", None)
     functions = [root] if named is None else [named]
     if named is None:
-        functions += [found.objects[k] for k in found.names[0].values()]
+        functions += [tree.objects[k] for k in tree.names[0].values()]
     made = [Signature.of(DEFAULT, c) for c in map(_concrete, functions) if c is not None]
     fit = [s for s in made if s is not None]
     return {DEFAULT: fit[0]} if len(fit) == 1 else {}

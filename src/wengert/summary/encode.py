@@ -23,10 +23,10 @@ def buckets(data: np.ndarray, count: int) -> np.ndarray:
         return rows
     with np.errstate(all="ignore"):
         width = (high - low) / count
-        places = np.minimum(np.floor((values - low) / width), count - 1)
+        bins = np.minimum(np.floor((values - low) / width), count - 1)
         edges = low + width * np.arange(count + 1)
     edges[0], edges[-1] = low, high
-    counts = np.bincount(places[np.isfinite(places)].astype(np.int64), minlength=count)
+    counts = np.bincount(bins[np.isfinite(bins)].astype(np.int64), minlength=count)
     return np.stack([edges[:-1], edges[1:], counts.astype(np.float64)], 1)
 
 
@@ -38,5 +38,5 @@ def png(image: np.ndarray) -> bytes:
 def wav(sound: np.ndarray, rate: int) -> bytes:
     """A sound of shape [frames, channels], from -1 to 1, in 16 bits."""
     wide = sound.astype(np.float32) * np.float32(32768)
-    whole = np.trunc(wide + np.copysign(np.float32(0.5), wide))  # halves go away from zero
-    return wav_file(np.clip(whole, -32768, 32767), rate)
+    rounded = np.trunc(wide + np.copysign(np.float32(0.5), wide))  # halves go away from zero
+    return wav_file(np.clip(rounded, -32768, 32767), rate)

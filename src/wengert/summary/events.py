@@ -59,8 +59,8 @@ class EventFile(Resource):
         self._event = load("compat.proto.event_pb2")
         self._summary = load("compat.proto.summary_pb2")
         self._tensors = load("util.tensor_util")
-        place = f"{time.time():010.0f}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}"
-        path = os.path.join(logdir, f"events.out.tfevents.{place}{suffix}")
+        stamp = f"{time.time():010.0f}.{socket.gethostname()}.{os.getpid()}.{next(_numbers)}"
+        path = os.path.join(logdir, f"events.out.tfevents.{stamp}{suffix}")
         with reporting("create_file_writer", path):
             os.makedirs(logdir, exist_ok=True)
             file = open(path, "xb")  # noqa: SIM115  # closed by `close`, or with the object

@@ -112,8 +112,8 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: Any
 
 def graph(graph_data: Any) -> bool:
     """Writes the graph of a function: `tf.summary.graph(f.get_concrete_function(...).graph)`."""
-    place = target(0)
-    if place is None:
+    destination = target(0)
+    if destination is None:
         return False
     if isinstance(graph_data, Graph):
         graph_data = graph_def(graph_data)
@@ -122,7 +122,7 @@ def graph(graph_data: Any) -> bool:
             TypeError(f"graph: `graph_data` must be the graph of a function; got "
                       f"{describe(graph_data)}.")
         )  # fmt: skip
-    place[0].file.add_graph(graph_data.SerializeToString())
+    destination[0].file.add_graph(graph_data.SerializeToString())
     return True
 
 

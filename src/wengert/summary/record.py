@@ -59,10 +59,10 @@ def _write(
     finish: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> Any:
     """Writes what `make` returns, if anything is to be written; says whether it was."""
-    place = target(step)
-    if place is None:
+    destination = target(step)
+    if destination is None:
         return wrap(np.asarray(False))
-    writer, number, when = place
+    writer, number, when = destination
     metadata = writer.file.metadata(kind, description)
     return apply(
         WRITE, operand(make()), number, when,
@@ -220,9 +220,9 @@ def write_raw_pb(
     tensor: TensorLike, step: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
     """Writes the bytes of a whole `Summary` message, with its own tags."""
-    place = target(step)
-    if place is None:
+    destination = target(step)
+    if destination is None:
         return wrap(np.asarray(False))
-    writer, number, _ = place
+    writer, number, _ = destination
     writer.file.add_raw(operand(tensor, dtypes.string).numpy(), int(number))
     return wrap(np.asarray(True))
