@@ -16,6 +16,7 @@ import pytest
 from wengert.cli import api
 from wengert.cli.children import STAND_IN
 from wengert.cli.main import main
+from wengert.cli.uses import Use, uses
 from wengert.keras_glue.alias import as_tensorflow
 
 FAULTY = """
@@ -338,9 +339,49 @@ print(tf.__version__, K.epsilon())
 """
 
 
+METHODS = """
+import tensorflow as tf
+a = tf.data.Dataset.range(3).map(lambda x: x).shuffel(3)
+a.batch(2).bathc(2)
+y = tf.constant(1.0)
+(y * 2.0).evall()
+v = tf.Variable(1.0)
+v.assing(2.0)
+y.shape.as_lits()
+with tf.GradientTape() as tape:
+    tape.wach(v)
+it = iter(a)
+it.get_nxt()
+def f(t: tf.Tensor):
+    t.foo()
+tf.constant(3).op.name
+"""
+OTHERS = """
+import tensorflow as tf
+y = tf.constant(1.0)
+y = read(y)
+y.anything()
+for y in [1, 2]:
+    y.anything()
+x = tf.Variable(1.0)
+def f(x):
+    return x.anything(), [x.anything() for x in range(3)], (lambda x: x.anything())
+x.numpy(), x.shape.rank, x.dtype.name, x[0].assign(1.0)
+r = tf.ragged.constant([[1], []])
+(r * 2).to_list()
+"""
+INSIDE = """
+import tensorflow.python.keras.backend as K
+from tensorflow.python.framework import ops
+from tensorflow.python.ops import math_ops
+from tensorflow.python.trackable.data_structures import ListWrapper
+math_ops.add(1, 2)
+"""
+
+
 class TestApi:
     def test_names_and_lines(self) -> None:
-        found = {u.name: u.line for u in api.uses(PROGRAM.lstrip())}
+        found = {u.name: u.line for u in uses(PROGRAM.lstrip())}
         assert found["tf.math"] == 3
         assert found["tf.math.log"] == 7
         assert found["tf.nn.relu"] == 4
@@ -349,9 +390,9 @@ class TestApi:
         assert found["tf.keras.backend.epsilon"] == 12
 
     def test_what_hangs_below_a_class_is_about_the_class(self) -> None:
-        assert api.shortened(api.Use("tf.Variable.from_proto", 1)) == api.Use("tf.Variable", 1)
-        assert api.shortened(api.Use("tf.nn.nothing", 1)) == api.Use("tf.nn.nothing", 1)
-        assert api.shortened(api.Use("tf.__version__", 1)) is None
+        assert api.shortened(Use("tf.Variable.from_proto", 1)) == Use("tf.Variable", 1)
+        assert api.shortened(Use("tf.nn.nothing", 1)) == Use("tf.nn.nothing", 1)
+        assert api.shortened(Use("tf.__version__", 1)) is None
 
     def test_a_script(self, tmp_path: Path, capsys: Any) -> None:
         script = write(tmp_path, PROGRAM.replace("import tensorflow.keras.backend as K\n", ""))
@@ -367,6 +408,49 @@ class TestApi:
         assert json.loads(capsys.readouterr().out) == [
             {"file": str(script), "line": 2, "name": "tf.add", "present": True}
         ]
+
+    def test_methods_are_followed(self, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, METHODS)
+        assert main(["api", "--missing", str(script)]) == 1
+        said = [line.partition(":")[2] for line in capsys.readouterr().out.splitlines()]
+        assert [line.split(": ")[1].split("  ")[0] for line in said] == [
+            "tf.data.Dataset.shuffel", "tf.data.Dataset.bathc", "tf.Tensor.evall", "tf.Variable.assing",
+            "tf.TensorShape.as_lits", "tf.GradientTape.wach", "tf.data.Iterator.get_nxt",
+            "tf.Tensor.foo", "tf.Tensor.op.name",
+        ]  # fmt: skip
+        assert [int(line.split(":")[0]) for line in said] == [2, 3, 5, 7, 8, 10, 12, 14, 15]
+
+    def test_names_that_are_bound_to_something_else_are_not_followed(self, tmp_path: Path) -> None:
+        assert main(["api", "--missing", str(write(tmp_path, OTHERS))]) == 0
+
+    def test_the_inside_of_tensorflow(self, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, INSIDE)
+        assert main(["api", "--missing", str(script)]) == 1
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.rpartition("; ")[2] for line in lines] == [
+            "use `tf.keras.backend`.",
+            "use the public name under `tf.`.",
+            "use `tf.add`.",
+        ]
+
+    @pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+    def test_submodules_of_keras(self, tmp_path: Path, capsys: Any) -> None:
+        text = "from tensorflow.keras import layers\nfrom tensorflow.keras.layers import *\n"
+        script = write(tmp_path, text + "layers.Dense(2)\nlayers.Dens(3)\nConv2D(1, 2)\n")
+        assert main(["api", str(script)]) == 1
+        said = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()]
+        assert [name.split("  ")[0] for name in said] == [
+            "tf.keras.layers", "tf.keras.layers.Dense", "tf.keras.layers.Dens",
+            "tf.keras.layers.Conv2D",
+        ]  # fmt: skip
+        assert "MISSING" in said[2]
+
+    def test_a_script_that_is_no_python(self, tmp_path: Path, capsys: Any) -> None:
+        script = write(tmp_path, "import tensorflow as tf\ntf.add(1,\n")
+        assert main(["api", str(script)]) == 2
+        assert capsys.readouterr().err == f"wengert: {script}:2: '(' was never closed\n"
+        assert main(["api", str(tmp_path / "none.py")]) == 2
+        assert "cannot open" in capsys.readouterr().err
 
     def test_the_table_of_names(self) -> None:
         names = api.tensorflow_names()

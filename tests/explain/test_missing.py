@@ -7,7 +7,7 @@ import re
 import pytest
 
 import wengert as tf
-from wengert.cli.api import has
+from wengert.cli.names import has
 from wengert.core.remedies import REMEDIES, remedy
 
 # Keras is a library of its own, which need not be installed.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import wengert
-from wengert.cli import api
+from wengert.cli import names as api
 
 _NOISE = ("experimental_", "ClearExtension", "DESCRIPTOR", "DiscardUnknown", "Extensions")
 

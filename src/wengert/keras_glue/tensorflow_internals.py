@@ -246,6 +246,14 @@ def module(name: str) -> ModuleType | None:
     return result
 
 
+def holds(name: str) -> bool:
+    """Whether a dotted name below `tensorflow` is one of those that Keras asks for."""
+    known = _modules()
+    owner, _, last = name.rpartition(".")
+    is_module = name in known or any(m.startswith(f"{name}.") for m in known)
+    return is_module or last in known.get(owner, {})
+
+
 def _child(parent: str, known: dict[str, Any], name: str) -> ModuleType:
     from importlib import import_module
 
