@@ -89,6 +89,12 @@ class Checkpoint(AutoTrackable):
                 raise at_site(ValueError(f"Checkpoint: `root` has another child named {name!r}."))
             setattr(self, name, value)
 
+    def __repr__(self) -> str:
+        names = [name for name in children(self) if name != "save_counter"]
+        counter = self._self_save_counter
+        saved = "never saved" if counter is None else f"saved {int(counter)} times"
+        return f"<Checkpoint of {', '.join(names) or 'nothing'}: {saved}>"
+
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         counter = self._self_save_counter
         return {

@@ -81,6 +81,12 @@ class CheckpointManager:
             there = {p: t for p, t in given.items() if os.path.isfile(file_of(p))}
             self._managed = {p: t for p, t in there.items() if t > self._preserved}
 
+    def __repr__(self) -> str:
+        newest = "" if self._latest is None else f", the newest {os.path.basename(self._latest)!r}"
+        count = f"{len(self._managed)} of at most {self._max_to_keep}"
+        kept = f"{len(self._managed)}" if self._max_to_keep is None else count
+        return f"<CheckpointManager of {self._directory!r}: {kept} checkpoints{newest}>"
+
     @property
     def checkpoint(self) -> Checkpoint:
         """The checkpoint that is saved."""

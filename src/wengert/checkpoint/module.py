@@ -40,6 +40,17 @@ class Module(AutoTrackable):
         self._name = chosen
         self._scope_name = scoped(chosen) + "/"
 
+    def __repr__(self) -> str:
+        variables = self.variables
+        sizes = [v.shape.num_elements() for v in variables]
+        numbers = "" if None in sizes else f" of {sum(map(int, filter(None, sizes)))} numbers"
+        fixed = len(self.non_trainable_variables)
+        parts = [f"{len(variables)} variable{'s' * (len(variables) != 1)}{numbers}"]
+        parts += [f"{fixed} not trainable"] * bool(fixed)
+        parts += [f"{len(self.submodules)} modules inside"] * bool(self.submodules)
+        name = f" {self._name!r}" if hasattr(self, "_name") else ""
+        return f"<{type(self).__name__}{name}: {', '.join(parts)}>"
+
     @property
     def name(self) -> str:
         return self._name

@@ -155,6 +155,10 @@ class Strategy:
         self.extended = StrategyExtended(self)
         self._context = ReplicaContext(self)
 
+    def __repr__(self) -> str:
+        name = "Strategy" if self._default else type(self).__name__
+        return f"<{name}: {self.num_replicas_in_sync} replica>"
+
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
         """Makes this the strategy of a block."""

@@ -34,8 +34,20 @@ class Place:
         }
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Shown:
+    """What has a text of several lines, and shows it at the end of a notebook's cell."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        from wengert.explain.html import preformatted
+
+        return preformatted(str(self))
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """One reason. The first of `sites` is where it went wrong; the others show how it came there.
 
     `certain` says whether the records prove it; otherwise it is the likeliest reason.
@@ -102,6 +114,9 @@ class Explanation:
     def __str__(self) -> str:
         return self.to_text()
 
+    def __repr__(self) -> str:
+        return f"<Explanation {self.summary}>"
+
     def _repr_html_(self) -> str:
         from wengert.explain.html import fragment
 
@@ -113,7 +128,7 @@ def reason(code: str, cause: str, *sites: Place, remedy: str = "", **rest: Any) 
     return Explanation(code, CODES[code], cause, sites, remedy, **rest)
 
 
-class Report(Sequence[Explanation]):
+class Report(Shown, Sequence[Explanation]):
     """Explanations in the order they were found; empty where there is nothing to explain."""
 
     def __init__(self, found: Sequence[Explanation] = (), silence: str = "") -> None:
@@ -177,4 +192,4 @@ class Report(Sequence[Explanation]):
         return fragment(self._found, self._silence)
 
 
-__all__ = ["Explanation", "Place", "Report", "reason"]
+__all__ = ["Explanation", "Place", "Report", "Shown", "reason"]

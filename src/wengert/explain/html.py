@@ -31,6 +31,11 @@ def fragment(explanations: Sequence[Explanation], silence: str = "") -> str:
     return f'<style>{STYLE}</style><div class="wengert">{blocks or escape(silence)}</div>'
 
 
+def preformatted(text: str) -> str:
+    """A text of several lines for a notebook cell."""
+    return f"<pre>{escape(text)}</pre>"
+
+
 def page(explanations: Sequence[Explanation], title: str, silence: str) -> str:
     """A whole page; it loads nothing from elsewhere."""
     count = len(explanations)

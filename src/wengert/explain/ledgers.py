@@ -12,7 +12,7 @@ from wengert.core.errors import at_site, describe
 from wengert.core.sites import Site
 from wengert.explain import findings, source
 from wengert.explain.closure_reads import is_user
-from wengert.explain.explanation import Explanation, reason
+from wengert.explain.explanation import Explanation, Shown, reason
 from wengert.explain.places import exact, known, place
 from wengert.explain.terminal import near
 from wengert.functions.function import Function
@@ -48,8 +48,8 @@ class Retrace:
         }
 
 
-@dataclass(frozen=True)
-class Ledger:
+@dataclass(frozen=True, repr=False)
+class Ledger(Shown):
     """The traces of a function, oldest first, and the signature that would serve for all."""
 
     name: str
@@ -81,6 +81,8 @@ class Ledger:
         if self.signature is not None and count > 1:
             lines.append(f"One trace would do with input_signature={self.signature}")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def retraces(function: Any) -> Ledger:

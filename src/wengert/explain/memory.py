@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert.core.sites import Site
 from wengert.core.tensor import Value
+from wengert.explain.explanation import Shown
 from wengert.explain.places import exact
 from wengert.explain.terminal import near
 from wengert.tape.entries import full_form
@@ -31,8 +32,8 @@ class Row:
     bytes: int
 
 
-@dataclass(frozen=True)
-class MemoryReport:
+@dataclass(frozen=True, repr=False)
+class MemoryReport(Shown):
     """Rows by size, and their sum. An array that several entries share counts for the first."""
 
     rows: tuple[Row, ...]
@@ -64,6 +65,8 @@ class MemoryReport:
                 f"{size(r.bytes):>10}  {r.entries:>5} × {r.operation:<24} {near(r.site)}{text}"
             )
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def size(count: float) -> str:

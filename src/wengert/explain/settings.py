@@ -41,6 +41,9 @@ class Settings:
         self._none_gradients = value
         Taking.always = value == "error"
 
+    def __repr__(self) -> str:
+        return f"Settings(none_gradients={self._none_gradients!r})"
+
     @contextmanager
     def using(self, **values: Any) -> Iterator[Settings]:
         """Other settings for a block."""

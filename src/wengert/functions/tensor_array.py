@@ -91,6 +91,15 @@ class TensorArray:
         else:
             self._buffer = self._new(operand(size))
 
+    def __repr__(self) -> str:
+        row = "" if self._row is None else f", rows {list(self._row)}"
+        kind = f"TensorArray {self._dtype.name}{row}"
+        if self._items is None:
+            return f"<{kind}: of a trace>"
+        written = sum(x is not None for x in self._items)
+        growing = ", growing" if self._grows else ""
+        return f"<{kind}: {written} of {len(self._items)} written{growing}>"
+
     def _new(self, size: Tensor | IndexedSlices) -> Tensor:
         size = size if size.dtype is dtypes.int32 else cast(size, dtypes.int32)
         return apply(NEW_ROWS, size, dtype=self._dtype, row=self._row, grows=self._grows)

@@ -172,6 +172,10 @@ class Table(_Lookup):
         self._default = operand(default_value, self._value_dtype)
         self._contents = Contents()
 
+    def __repr__(self) -> str:
+        kinds = f"{self._key_dtype.name} to {self._value_dtype.name}"
+        return f"<{type(self).__name__} of {kinds}: {len(self._contents.rows)} keys>"
+
     @property
     def default_value(self) -> Any:
         return self._default

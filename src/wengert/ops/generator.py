@@ -122,6 +122,11 @@ class Generator:
         self._alg = functions.check_algorithm(alg)
         self._state_var = Variable(_state_array(state), trainable=False, name="StateVar")
 
+    def __repr__(self) -> str:
+        state = self._state_var
+        shown = state.numpy().tolist() if executing_eagerly() else "of a trace"
+        return f"<Generator {functions.Algorithm(self._alg).name.lower()}: state {shown}>"
+
     @classmethod
     def from_state(cls, state: list[int] | Variable, alg: str) -> Generator:
         """A generator that goes on from a state."""

@@ -57,6 +57,16 @@ class Recorder(Listener):
         self._cuts: list[history.Step] = []
         self._complex = False
 
+    def __repr__(self) -> str:
+        kind = "persistent GradientTape" if self._persistent else "GradientTape"
+        if not self._thread:
+            return f"<{kind}: never opened>"
+        state = "recording" if self._live else "closed"
+        if self._used is not None:
+            state = f"asked at {sites.locate(self._used).place}"  # type: ignore[union-attr]  # a site
+        followed = f"follows {len(self._roots)} variables and tensors"
+        return f"<{kind}: {state}, {len(self._entries)} operations, {followed}>"
+
     # Recording.
 
     def __enter__(self) -> Self:
