@@ -1,7 +1,7 @@
-"""The facts about one function that both of its rewritten forms are built on.
+"""Static analysis of one function, on which both of its rewritten forms are built.
 
-Which names are local, which are alive where (read later on some path), what each statement writes,
-which jumps leave it, and which conditions Python decides for certain.
+It finds the local names, liveness (which names are read later on some path), what each statement
+writes, the jumps that leave it, and the conditions that never depend on a tensor.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Facts:
         return names
 
     def is_static(self, test: ast.AST) -> bool:
-        """Whether a condition is a plain truth value whatever tensors there are."""
+        """Whether a condition is a Python `bool` even where its operands are tensors."""
         if isinstance(test, ast.Constant):
             return True
         if isinstance(test, ast.Compare):
@@ -162,12 +162,12 @@ class Facts:
         return any(map(self.may_defer, inner))
 
     def symbols(self, *parts: Sequence[ast.AST]) -> list[Symbol]:
-        """What the parts give new values, in a fixed order; paths into what changes are left out."""
+        """The symbols that the parts assign, sorted, without paths into a symbol that changes."""
         result = self.effects([node for part in parts for node in part])
         names = result.stores | (self.shared if result.calls else set())
         changed = {Symbol(n) for n in names} | {s for s in result.mutated if _fixed(s, names)}
         for symbol in result.assigned:
-            # A key that changes names a different place each time; then all of the container may.
+            # Where the key changes too, any element of the container may be assigned.
             changed.add(symbol if _fixed(symbol, names) else _container(symbol, names))
         kept = [s for s in changed if not any(a in changed for a in s.above())]
         return sorted(kept, key=str)
@@ -215,7 +215,7 @@ def lets_pass(item: ast.withitem) -> bool:
 
 
 class _Liveness:
-    """Walks a function backwards and notes which names are read later on some path."""
+    """Liveness: walks a function backwards and notes which names are read later on some path."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts

@@ -1,9 +1,9 @@
-"""The second form of a function: its blocks as small functions that run under our operators.
+"""The block form of a function: its blocks as small functions that autograph's operators call.
 
-Wherever a condition turns out to be a tensor, the plain form hands over to these. All of them
-share the variables of the function through its closure cells, so a branch or a loop body is just
-called, and its effects are read off the cells. A jump (`break`, `continue`, `return`) becomes a
-flag, and what follows it becomes a function that runs unless the flag is up.
+The inline form switches to it where a condition turns out to be a tensor. The functions share the
+local variables through closure cells, so a branch or a loop body is called and its effects are
+read from the cells. A jump (`break`, `continue`, `return`) sets a flag, and the statements after
+it become a function that runs unless the flag is set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wengert.autograph.statements import Nested
 
 
 class Forms(Bundle):
-    """Builds the second form of one function, block by block, as the plain form asks for it."""
+    """Builds the block form of one function, block by block, on request of the inline form."""
 
     methods: ClassVar[dict[type, str]] = {
         **Bundle.methods,
@@ -41,7 +41,7 @@ class Forms(Bundle):
         self.rewrite.forms = self
         self._kept: list[Any] = []
 
-    # What the plain form asks for. Each answers with the number of a function in the bundle.
+    # Requests of the inline form; each returns the index of a function in the bundle.
 
     def branch(self, node: ast.If, rest: list[ast.stmt], loops: list[ast.stmt]) -> int:
         """Runs an `if`, given its condition; one that may jump runs the rest of its block too."""
@@ -77,7 +77,7 @@ class Forms(Bundle):
         return self._made[key]
 
     def finish(self, number: int, node: ast.AST) -> int:
-        """Does what function `number` does and returns the result of the user's function."""
+        """A function that runs function `number` and returns the user's result."""
         inner = next(name for name, n in self._exports.items() if n == number)
         t = self.names.temporary
 
@@ -149,7 +149,7 @@ class Forms(Bundle):
         return [b.do(ref, asked), *tail]
 
     def _choice(self, node: ast.BoolOp, sides: tuple[ast.Compare, ast.Name]) -> str:
-        """A choice as an `if` that assigns a name of ours; operands may bind names of the user's."""
+        """A conditional expression as an `if`, for operands that contain `:=`."""
         t = self.names.temporary
         given, result = (self.unit.fresh(kind, node) for kind in ("given", "chosen"))
         self._flags |= {given, result}
@@ -157,7 +157,7 @@ class Forms(Bundle):
         known = [b.load(s, given) if getattr(s, "id", None) == t else s for s in sides]
         body, orelse = ([b.assign(s, result, s)] for s in known)
         branch = b.either(node, b.load(node, t), body, orelse)
-        # What is known about a node goes by its identity, so the node must live as long.
+        # The analysis is keyed by the identity of nodes, so the node must stay alive.
         self._kept.append(branch)
         self.facts.live_after[id(branch)] = self.facts.locals | {result}
         keep = b.assign(node, given, b.load(node, t))
@@ -247,7 +247,7 @@ class Forms(Bundle):
 
     @property
     def _flag_stem(self) -> str:
-        # A turn starts by taking this flag down, so it is no state of the loop.
+        # Each iteration clears this flag first, so it is not part of the loop's state.
         return self.names.prefix + "continue_"
 
     def _start_of_else(self, node: Any) -> set[str]:
@@ -317,7 +317,7 @@ class Forms(Bundle):
     def _tried(self, node: Any) -> list[Any]:
         """A `try` whose `finally` does not jump."""
         jumps = self.facts.jumps(*node.body)
-        # An exception ends a jump that was on its way.
+        # An exception cancels a pending jump.
         handlers = self.handlers(node, lambda here: self._down(here, jumps))
         if node.orelse and jumps:
             orelse = self._unless(("else", id(node)), jumps, node.orelse)
@@ -333,11 +333,11 @@ class Forms(Bundle):
         return [b.changed(node, handlers=handlers, **blocks)]
 
     def _down(self, ref: Any, jumps: Iterable[str]) -> list[Any]:
-        """Takes down the flags of jumps."""
+        """Clears the flags of jumps."""
         return [b.assign(ref, flag, b.const(ref, False)) for flag in self._flags_of(jumps)]
 
     def _finally(self, node: Any, tried: list[Any]) -> list[Any]:
-        """A `finally` that jumps: what was on its way, a jump or an exception, waits for its end."""
+        """A `finally` that jumps: a pending jump or exception waits until the `finally` ends."""
         before = self.facts.jumps(*node.body, *node.orelse, *node.handlers)
         ref = node.finalbody[0]
         here = b.start(ref)

@@ -1,4 +1,4 @@
-"""The functions that the second form of a function is made of, and what they share.
+"""The functions that make up the block form of a function, and the variables they share.
 
 They stand inside the user's function, so its variables are theirs; what one of them assigns is
 declared as belonging to it. Flags for jumps are variables of the bundle.
@@ -35,7 +35,7 @@ class Bundle(Statements):
         self._loops: list[Any] = []
 
     def bundle(self, ref: ast.Pass) -> ast.FunctionDef | None:
-        """The function that makes all functions of the second form, or `None` if there is none."""
+        """The function that makes all functions of the block form, or `None` if there is none."""
         if not self._exports:
             return None
         names = self.names
@@ -55,7 +55,7 @@ class Bundle(Statements):
         return b.function(ref, names.forms, [], body)
 
     def bindings(self, ref: Any) -> list[Any]:
-        """What makes names variables of the user's function, though only the bundle assigns them."""
+        """Declares names as locals of the user's function where only the bundle assigns them."""
         names = sorted((self._stores & self.facts.locals) - self.facts.parameters)
         assigned = [b.assign(ref, n, b.const(ref, None)) for n in names]
         return [b.either(ref, b.const(ref, False), assigned, [])] if names else []
@@ -67,7 +67,7 @@ class Bundle(Statements):
         self, kind: str, ref: ast.AST, build: Callable[[], list[Any]], args: list[str], key: Any = None,
         stores: Sequence[ast.AST] = (),
     ) -> str:  # fmt: skip
-        """The function of one kind for a node, made when it is first wanted."""
+        """The function of one kind for a node, made on first use."""
         key = (kind, id(ref) if key is None else key)
         if key not in self._made:
             self._made[key] = self._define(kind, ref, args, build(), self._stored(stores))
@@ -150,7 +150,7 @@ class Bundle(Statements):
         return f"{self.names.prefix}{kind}_{loop.lineno}_{loop.col_offset}"
 
     def _targets(self, at: ast.stmt | None, left: Any = None) -> dict[str, frozenset[str]]:
-        """Where each jump leads from a statement, and out of a loop just left, by what is read there.
+        """The names read at the target of each jump out of a statement or a loop just left.
 
         A `finally` on the way reads too.
         """

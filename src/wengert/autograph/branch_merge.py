@@ -1,8 +1,8 @@
-"""Joining what the two sides of a branch made of the state of a function.
+"""Merges the states of a function after the two sides of a branch.
 
-What is the same on both sides stays as it is, numbers and tensors become outputs of the branch,
-and what cannot be both is remembered as having no value. A side that has jumped away hands on
-only what is read where it jumped to; zeros stand in for the rest.
+A value that is the same on both sides is kept, numbers and tensors become outputs of the branch,
+and values that cannot be merged become undefined. A side that ends in a jump contributes only the
+names that are read at the jump's target; zeros stand in for the rest.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Recipe: TypeAlias = "Callable[[list[Tensor]], object]"
 
 
 class Dead:
-    """A branch that ended in a `raise` of the user's: its state does not matter."""
+    """The result of a branch that ends in a `raise` of the user's: its state is not used."""
 
 
 class Joint:
-    """Two states of the same places on their way to become one."""
+    """The merge of two states of the same symbols."""
 
     def __init__(
         self, state: Any, lenient: frozenset[int], skips: bool, owner: Owner | None = None
@@ -60,7 +60,7 @@ class Joint:
         return results
 
     def _read_names(self, values: list[Any]) -> frozenset[str] | None:
-        """The names that are read where a side has jumped to; `None` where it has not."""
+        """The names that are read at the target of a side's jump; `None` if it does not jump."""
         targets = self.state.site.targets
         up = [
             targets[s.base]
@@ -70,7 +70,7 @@ class Joint:
         return frozenset().union(*up) if up else None
 
     def _one_side(self, left: Any, right: Any) -> list[Recipe]:
-        """A branch that raises hands nothing on: the state is that of the other."""
+        """A branch that raises contributes nothing: the state is that of the other."""
         if isinstance(left, Dead) and isinstance(right, Dead):
             return [_same(v) for v in self.state.before]
         alive = right if isinstance(left, Dead) else left
@@ -111,7 +111,7 @@ class Joint:
         return self.values(name, k, a, b, before)
 
     def _effects(self, k: int, a: Any, b: Any) -> list[Any] | None:
-        """What both sides added to a list as effects of Python's."""
+        """The elements that both sides appended to a list as Python side effects."""
         before = self.state.before[k]
         if not all(type(x) is list for x in (before, a, b)):
             return None
@@ -121,7 +121,7 @@ class Joint:
         return added if added and self.state.is_effect(k, added) else None
 
     def _is_blank(self, k: int, value: Any, read_names: frozenset[str] | None) -> bool:
-        """Whether zeros may take the place of a value, because nobody will ask for it."""
+        """Whether zeros may replace a value because it is dead."""
         symbol, site = self.state.symbols[k], self.state.site
         if symbol.base == site.result:
             return value is UNSET

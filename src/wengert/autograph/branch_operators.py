@@ -1,7 +1,7 @@
-"""Branches at run time: an `if` that Python decides just runs; one on a tensor traces both sides.
+"""The operators of branches: an `if` on a Python value runs; one on a tensor traces both sides.
 
-Both sides run on the same state of the user's function, one after the other; then `joining` makes
-one state of the two that they leave.
+Both sides are traced from the same state of the user's function, one after the other;
+`branch_merge` merges the two resulting states.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def unless(site: Construct, cells: Cells, rest: Any) -> None:
 
 
 def _up(site: Construct, cells: Cells) -> None:
-    """Where the rest is skipped, the only flag that can be the reason is known to be up."""
+    """Where the rest is skipped and there is one flag, that flag is known to be set."""
     if len(site.flags) == 1:
         cells.set(site.flags[0], True)
 
 
 def stopped(site: Construct, cells: Cells) -> Any:
-    """Whether one of the flags of a construct is up: a truth value, or a tensor."""
+    """Whether one of the flags of a construct is set: a `bool`, or a tensor."""
     results = [cells.get(name) for name in site.flags]
     if any(f is True for f in results):
         return True

@@ -1,4 +1,4 @@
-"""Builtins, and functions of ours on lists, in forms that take tensors of a trace."""
+"""Builtins and functions on lists in forms that take symbolic tensors and growing lists."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any
 from wengert.autograph.conversion import OPT_OUT, conversion, convert, known, make
 from wengert.autograph.library import REPLACED
 
-# What was made of functions, by their identity; `None` for those that stay. Only what holds
-# nothing of the function's own alive is kept, so that functions can die.
+# Converted functions by the identity of the originals; `None` for those that are left alone. An
+# entry holds no reference to the closure of the original, so that functions can be freed.
 _made: dict[int, tuple[Any, Any]] = {}
 
 

@@ -1,7 +1,7 @@
-"""The variables that a branch or loop changes, read and written through the closure cells.
+"""The variables that a branch or loop changes, read and written through closure cells.
 
-A place is a cell (or a global) and the attributes and keys that lead on from it. What is not
-there reads as `EMPTY`, and writing `EMPTY` takes it away.
+A symbol is a cell (or a global) and a path of attributes and keys from it. An unbound symbol reads
+as `EMPTY`, and writing `EMPTY` unbinds it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Cells:
 
 
 def read(cells: Cells, symbol: Symbol) -> Any:
-    """The value at a place."""
+    """The value of a symbol."""
     value = cells.get(symbol.base)
     for kind, key in symbol.steps:
         value = _step(value, kind, cells.get(key) if kind == "n" else key)
@@ -92,7 +92,7 @@ def _step(value: Any, kind: str, key: Any) -> Any:
 
 
 def write(cells: Cells, symbol: Symbol, value: Any) -> None:
-    """Puts a value at a place, unless it is there already."""
+    """Assigns a value to a symbol, unless the symbol has it already."""
     if read(cells, symbol) is value:
         return
     if not symbol.steps:
@@ -113,7 +113,7 @@ def write(cells: Cells, symbol: Symbol, value: Any) -> None:
 
 
 class State:
-    """The places that one construct changes."""
+    """The values of the symbols that one construct changes."""
 
     def __init__(self, site: Construct, cells: Cells) -> None:
         self.site = site
@@ -130,7 +130,7 @@ class State:
         return [n for n in self.cells.own() if n not in named and self.cells.get(n) is value]
 
     def is_effect(self, k: int, added: list[Any]) -> bool:
-        """Whether elements added to a list are an effect of Python's, as a log or a count of traces.
+        """Whether elements added to a list are a Python side effect, such as a log of traces.
 
         In a list of the function's own they are values that each turn or branch adds.
         """

@@ -37,9 +37,9 @@ _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all
 
 @dataclass(eq=False)
 class Conversion:
-    """What became of one code object: new code, or the reason why there is none.
+    """The conversion of one code object: new code, or the reason why it is left alone.
 
-    One that is the result of a conversion has neither; `guarded` are the `try` statements around.
+    Converted code itself has neither; `guarded` are its `try` statements.
     """
 
     code: CodeType | None = None
@@ -82,7 +82,7 @@ def _convert(f: Any) -> tuple[Any, str | None]:
 
 
 def conversion(f: FunctionType) -> Conversion:
-    """What becomes of the code of a function, worked out once."""
+    """The conversion of the code of a function, cached."""
     kept = known.get(id(f.__code__))
     if kept is not None:
         return kept[1]

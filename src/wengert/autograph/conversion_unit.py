@@ -1,4 +1,4 @@
-"""One conversion: the names that ours go by in it, and what the user's global names mean.
+"""One conversion: the names of generated variables, and the values of the user's global names.
 
 A global name is looked up once, at conversion, and only to see which calls can be left as they
 are; a function that is rebound later is still called, but not looked into.
@@ -28,7 +28,7 @@ Names = namedtuple(
 
 @dataclass(eq=False)
 class Construct:
-    """One `if`, loop or guarded rest of a function: what it changes and what is known about it."""
+    """One `if`, loop or guarded rest of a function: the symbols it changes, and their liveness."""
 
     kind: str
     line: int
@@ -53,18 +53,18 @@ class Construct:
     met: bool = False
 
     def is_local(self, symbol: Symbol) -> bool:
-        """Whether nobody reads a name after the construct: then its value may be dropped."""
+        """Whether a name is dead after the construct, so that its value may be dropped."""
         name = symbol.base
         return not symbol.steps and name not in self.live and name not in self.outside
 
 
 def extended(site: Construct, more: tuple[Symbol, ...]) -> Construct:
-    """A construct that changes more places than its text shows."""
+    """A construct that changes more symbols than its text shows."""
     return replace(site, symbols=(*site.symbols, *more)) if more else site
 
 
 class Unit:
-    """What the conversion of one function has in common with those of the functions inside it."""
+    """State shared by the conversion of one function and of the functions inside it."""
 
     def __init__(
         self, node: ast.AST, free: frozenset[str], scope: dict[str, Any], owner: str | None = None

@@ -1,8 +1,9 @@
 """Rewriting expressions: logic, choices, comparisons, comprehensions, calls.
 
-An expression has two forms. The plain one keeps Python's own operators and turns to ours only
-when a value met is a tensor of a trace; it needs a temporary name. The other always asks ours,
-with what may not be evaluated yet in lambdas; it stands wherever that has happened already.
+An expression has two forms. The plain form keeps Python's operators and calls autograph's only when
+an operand is a symbolic tensor; it needs a temporary variable. The lazy form always calls
+autograph's operators and passes operands that may stay unevaluated as lambdas; the block form of
+a function uses it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Expressions:
         self.unit = unit
         self.names = unit.names
         self.plain = plain
-        # The second form of the function, for operands that bind names; none where an inner scope
+        # The block form of the function, for operands that bind names; none where an inner scope
         # hides the variables of the function.
         self.forms = forms
         self._other: Expressions | None = None
@@ -66,7 +67,7 @@ class Expressions:
         return b.call(ref, b.member(ref, self.names.ops, name), *args)
 
     def check(self, ref: ast.expr, value: ast.expr, ask: str) -> ast.BoolOp:
-        """Whether `value`, kept in the temporary, is for us; plain truth values cost no call."""
+        """Whether `value`, stored in the temporary, is symbolic; truth values cost no call."""
         temporary = self.names.temporary
         kept = b.keep(ref, temporary, value)
         tests = [
@@ -77,7 +78,7 @@ class Expressions:
         return b.joined(ref, b.AND, tests)
 
     def split(self, ref: ast.expr, value: ast.expr, ours: ast.Call, theirs: Any) -> ast.IfExp:
-        """`ours if value is for us else theirs`; both may read the temporary."""
+        """`ours if value is symbolic else theirs`; both may read the temporary."""
         return b.pick(ref, self.check(ref, value, self.names.symbolic), ours, theirs)
 
     @property
@@ -110,7 +111,7 @@ class Expressions:
         return self.binding(node, first, sides, theirs)
 
     def binding(self, node: Any, test: Any, sides: tuple[Any, Any], theirs: Any) -> Any:
-        """A choice between operands that bind names, as an `if` of the second form."""
+        """A choice between operands that bind names, as an `if` of the block form."""
         if self.forms is None:
             return b.rebuilt(node, self)
         if theirs is None:
@@ -195,7 +196,7 @@ class Expressions:
         return b.changed(node, args=b.rebuilt(node.args, self), body=inner(node.body))
 
     def comprehension(self, node: Any) -> Any:
-        """A comprehension whose first source may be a tensor; temporaries are not allowed inside."""
+        """A comprehension whose first iterable may be a tensor; it allows no temporaries inside."""
         inner = self.scoped
         generators = [b.rebuilt(g, inner) for g in node.generators]
         if isinstance(node, ast.DictComp):

@@ -1,10 +1,10 @@
 """Handlers of exceptions, which are chosen while tracing.
 
 Both sides of a branch are traced, and the body of a loop once. An exception that leaves one of them
-is raised for some values of a tensor only, while a handler outside would run for all of them. So
-`inside` marks such exceptions, and a handler in converted code asks `caught` before its own
-statements; so does a `finally` that jumps. After a `with` that may swallow exceptions comes
-`swallowed`. Both raise where the code would be wrong for other values.
+is raised for some values of a tensor only, but a handler outside would run for all of them. So
+`inside` marks such exceptions; a handler in converted code calls `caught` before its own
+statements, as does a `finally` that jumps, and a `with` that may suppress exceptions is followed
+by `swallowed`. Both raise where the code would be wrong for other values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The first form of a function: the user's own statements, which look out for tensors.
+"""The inline form of a function: the user's statements, with a test for tensors before each branch.
 
-An `if` or a loop stays what it is; only where its condition or source turns out to be a tensor of
-a trace does it hand over to the second form (`forms`). So Python conditions cost next to nothing,
-and a debugger walks through the user's statements.
+An `if` or a loop stays a Python statement. Where its condition or iterable turns out to be a
+symbolic tensor, it calls the block form (`block_form`). So conditions on Python values cost next
+to nothing, and a debugger steps through the user's statements.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from wengert.autograph.expressions import Expressions
 from wengert.autograph.name_analysis import blocks
 from wengert.autograph.statements import Statements
 
-# Where a block stands, which says how to leave it: at the top of the function (by `return`), as
-# the body of a loop (by `break`), or inside another statement (only by its end).
+# The position of a block, which decides how to leave it: at the top of the function (`return`), as
+# the body of a loop (`break`), or inside another statement (by reaching its end).
 TOP, BODY, INSIDE = "top", "body", "inside"
 
 
 def convert_function(node: Any, unit: Unit, outer: Expressions | None = None) -> Any:
-    """A function rewritten; its parameters and its place stay as they are."""
+    """A function rewritten; its parameters and its source position stay as they are."""
     if outer is not None:
         if isinstance(node, ast.AsyncFunctionDef) or is_generator(node) or _opted_out(node):
             return node
@@ -67,7 +67,7 @@ class Plain(Statements):
         return convert_function(node, self.unit, rewrite)
 
     def function(self) -> list[ast.stmt]:
-        """The body of the function, with the second form in front of it where it is needed."""
+        """The body of the function, preceded by its block form where that is needed."""
         body = self.facts.body
         start = 1 if _is_docstring(body[0]) else 0
         out = self.block(body[start:], TOP)
@@ -99,7 +99,7 @@ class Plain(Statements):
         return out
 
     def leaving_if(self, node: ast.If, rest: list[ast.stmt], position: str) -> list[ast.If]:
-        """An `if` whose jumps may hang on a tensor."""
+        """An `if` whose jumps may depend on a tensor."""
         ref = node.test
         number = self.forms.branch(node, rest, self.loops)
         ours = self.leave(ref, number, position, b.load(ref, self.names.temporary), None)
@@ -121,7 +121,7 @@ class Plain(Statements):
         )
 
     def going_on(self, node: ast.stmt, rest: list[ast.stmt], position: str) -> list[ast.If]:
-        """What follows a statement that may have gone over to the second form."""
+        """The statements after one that may have switched to the block form."""
         self._keeps_form = True
         if rest:
             ref = b.start(rest[0])
@@ -141,7 +141,7 @@ class Plain(Statements):
     def leave(
         self, ref: ast.AST, number: int, position: str, given: ast.expr, form: str | None
     ) -> list[ast.stmt]:
-        """Runs function `number` of the second form and leaves the block as its place asks."""
+        """Runs function `number` of the block form, and leaves the block by its position."""
         made = b.load(ref, form) if form else b.call(ref, self.names.forms)
         if position == TOP:
             finish = self.forms.finish(number, ref)
@@ -155,7 +155,7 @@ class Plain(Statements):
         return out if position == INSIDE else out + self.resume(ref)
 
     def resume(self, ref: ast.AST) -> list[Any]:
-        """Runs the remaining turns of the innermost loop in the second form."""
+        """Runs the remaining iterations of the innermost loop in the block form."""
         loop = self.loops[-1]
         number = self.forms.loop(loop, self.loops[:-1])
         if isinstance(loop, ast.While):
@@ -172,7 +172,7 @@ class Plain(Statements):
         return f"{self.names.prefix}rows_{loop.lineno}_{loop.col_offset}"
 
     def start(self, ref: ast.expr, node: ast.stmt, number: int, *args: Any) -> list[Any]:
-        """Runs a function of the second form; the form is kept if a jump may come out of it."""
+        """Runs a function of the block form; the form is kept if the function may jump."""
         made = b.call(ref, self.names.forms)
         if not self.facts.jumps(node):
             return [b.do(ref, b.call(ref, b.item(ref, made, number), *args))]
@@ -243,7 +243,7 @@ class Plain(Statements):
         jumping = self.facts.jumps(*node.finalbody)
         last = jumping or any(map(self.facts.may_defer, walk_statements(node.finalbody)))
         if (node.orelse and deferred) or (last and self.facts.may_defer(node)):
-            # A jump out of the body would be lost, or another part run although it has happened.
+            # A jump out of the body would be lost, or another part would run after it.
             return self.start(b.start(node), node, self.forms.tried(node, self.loops))
         handlers = self.handlers(node, lambda here: self.reset(here) if deferred else [])
         parts = {f: self.inner(getattr(node, f)) for f in ("body", "orelse", "finalbody")}
@@ -252,7 +252,7 @@ class Plain(Statements):
         return [b.changed(node, handlers=handlers, **parts)]
 
     def reset(self, here: ast.Pass) -> list[Any]:
-        """An exception ends a jump that was on its way."""
+        """An exception cancels a pending jump."""
         return [b.assign(here, self.names.form, b.const(here, None))]
 
     def assert_(self, node: ast.Assert) -> list[Any]:

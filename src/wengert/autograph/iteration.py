@@ -1,4 +1,4 @@
-"""What a loop of the graph runs over: rows of a tensor, numbers of a range, and combinations.
+"""The iterables of graph loops: rows of a tensor, numbers of a range, and combinations.
 
 A source names the tensors whose rows the loop reads (`stacks`), and makes an item of the number
 of the turn and those rows.

@@ -1,4 +1,4 @@
-"""Which functions are the user's, to be rewritten, and which belong to a library.
+"""Decides which functions are the user's, to be converted, and which belong to a library.
 
 NumPy, Keras, JAX, the standard library and Wengert are left alone. Any other installed package is
 left alone too, unless the module of the function imports Wengert itself.
@@ -48,7 +48,7 @@ def _is_ours(value: Any) -> bool:
 
 
 def needs_no_call(value: Any) -> bool:
-    """Whether a called value is certain to be left alone, so that the call may stay as it is."""
+    """Whether a callee is certainly left alone, so that its call need not be rewritten."""
     if isinstance(value, _PLAIN_TYPES):
         return id(value) not in REPLACED
     if isinstance(value, types.FunctionType):

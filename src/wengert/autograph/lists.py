@@ -146,7 +146,7 @@ class TracedList:
         return self.length() + i if isinstance(i, int) and i < 0 else i
 
     def __getitem__(self, i: int | Tensor) -> Tensor:
-        """The element at a place that is a number or a tensor."""
+        """The element at an index, which is a number or a tensor."""
         if isinstance(i, slice):
             return nest.map_structure(lambda x: x[i], self.stack())
         index = self._from_start(i)
@@ -226,7 +226,7 @@ class TracedList:
 
 
 class _Parts:
-    """The structure of a growing list with anything in place of its tensors."""
+    """The structure of a growing list whose leaves are no tensors."""
 
     def __init__(self, element: Any, parts: list[Any]) -> None:
         self.element = element
@@ -266,8 +266,8 @@ def _shown(value: Any) -> str:
 class FillingList:
     """A list in the body of a counted loop that only appends to it.
 
-    What a turn appends becomes rows of the loop. Anything else that is done with the list needs
-    its elements, and so gives up this guess.
+    What an iteration appends becomes rows that the loop stacks. Any other use of the list needs its
+    elements, and so aborts the trace that made this guess.
     """
 
     __slots__ = ("_give_up", "items", "sites")

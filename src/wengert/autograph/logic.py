@@ -1,4 +1,4 @@
-"""Logic and choices in expressions: Python's own where Python knows the values."""
+"""The operators of expressions: `and`, `or`, `not`, comparisons, `in`, `if else`, `assert`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def or_test(a: Any, rest: Thunk) -> Any:
 
 
 def _either(name: str, a: Any, rest: Thunk, when: bool, test: bool = False) -> Any:
-    """The rest where `a` leaves it open, else `a`."""
+    """`rest()` where `a` does not decide the result, else `a`."""
     condition = primitives.truth(a)
     mine = a if isinstance(a, SymbolicTensor) else condition
 

@@ -1,7 +1,8 @@
-"""Loops at run time: one that Python decides is unrolled; one on a tensor is traced as a loop.
+"""The operators of loops: one on Python values is unrolled, one on a tensor is a graph loop.
 
-The state of a loop is what its body changes and what is read again later. A guess is made of what
-each variable is; a body that makes something else of it teaches a better guess (`learning`).
+The state of a loop is the variables that its body changes and that are read later. It is traced
+with a guess of the type of each; if the body contradicts the guess, the loop is traced again with
+what was learned (`retrace`).
 """
 
 from __future__ import annotations
@@ -109,12 +110,12 @@ def _endless() -> Exception:
 
 
 class _GraphLoop:
-    """One loop on its way into the graph: its own state, and that of the user's function."""
+    """A loop being traced: its own state, and that of the user's function."""
 
     kind = "loop"
 
     def __init__(self, site: Construct, cells: Cells) -> None:
-        # As the text shows it, and with what calls change.
+        # The construct as written, and extended by the symbols that calls change.
         self.shown = self.site = site
         self.cells = cells
         site.met = True
@@ -140,7 +141,7 @@ class _GraphLoop:
         raise NotImplementedError
 
     def turn(self, i: Any, own: list[Any], rows: list[Any]) -> list[Any]:
-        """Makes a turn and returns the loop's own state after it."""
+        """Runs the body once and returns the loop's own state after it."""
         raise NotImplementedError
 
     def first(self) -> Any:
@@ -148,7 +149,7 @@ class _GraphLoop:
         raise NotImplementedError
 
     def peel(self, numbers: frozenset[int]) -> None:
-        """Makes the first turn on its own, since some of the state begins as `None`."""
+        """Peels the first iteration off, since some of the state begins as `None`."""
         raise NotImplementedError
 
     def run(self) -> None:
@@ -187,7 +188,7 @@ class _GraphLoop:
             raise
 
     def _loosely(self, state: State, slots: Slots) -> None:
-        """Learns what the body makes of numbers that stay numbers; says nothing if it fails."""
+        """Traces the body with Python numbers kept as they are, for hints only; ignores errors."""
         try:
             self._traced(state, slots)
         except failures():
@@ -248,7 +249,7 @@ class _GraphLoop:
             raise Learn(slots.owner, {ROTATED: Rotated()})
 
     def _must_end(self, answer: Any, slots: Slots) -> None:
-        """Refuses a loop that goes on for ever and makes something larger in each turn."""
+        """Refuses an endless loop whose state changes its shape."""
         names = [slots.name(path) for path, hint in slots.hints.items() if isinstance(hint, Wider)]
         if names and not isinstance(answer, SymbolicTensor) and bool(answer):
             shown = " and ".join(f"`{n}`" for n in dict.fromkeys(names))
@@ -261,7 +262,7 @@ class _GraphLoop:
             )
 
     def _check_turn(self, names: list[str], what: str) -> None:
-        """Checks that there is a turn, which some names need to get a value."""
+        """Checks that the loop runs at least once, where names get their first value in it."""
         names = [n for n in names if n in self.site.after]
         first = self.first() if names else True
         if first is True:
@@ -298,7 +299,7 @@ class _While(_GraphLoop):
         return self.t
 
     def peel(self, numbers: frozenset[int]) -> None:
-        # The condition of the second turn is found inside the branch, so it joins the state.
+        # The condition of the second iteration is computed inside the branch: it joins the state.
         self.peeled = True
         name = self.cells.add(False)
         site = replace(

@@ -1,4 +1,4 @@
-"""`tf.autograph.experimental.set_loop_options`: what a loop is told from inside its body."""
+"""`tf.autograph.experimental.set_loop_options`: options that a body sets for its loop."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The state of a loop as a flat list of tensors, and back.
+"""Flattens the state of a loop into the tensors that the loop carries, and rebuilds it.
 
-A slot is a tensor that the loop carries. Numbers that the body assigns are carried, since they
-will change; what is inside a container, and whatever is no number, stays as it is until a turn
-changes it, which teaches otherwise.
+A slot is one carried tensor. Numbers that the body assigns are carried from the start. Other Python
+values, and those inside containers, are constants of the loop until the body changes them: then
+the loop is traced again with them carried.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Slots:
         return any(value_trees.is_number(s.given) and s.path not in self.hints for s in self.slots)
 
     def lesson_of(self, error: BaseException) -> dict[Any, Any]:
-        """What an augmented assignment to a variable teaches: the loop carries its value."""
+        """The hint from an augmented assignment to a `tf.Variable`: the loop carries its value."""
         variable = getattr(error, "variable", None)
         results = [s for s in self._fixed if variable is not None and s.value is variable]
         return {plan.path: AsTensor() for plan in results}
@@ -191,7 +191,7 @@ class Slots:
         return [p.final(left) if isinstance(p, Filled) else p.fill(tensors) for p in self._plans]
 
     def outcome(self, values: list[Any]) -> tuple[list[Tensor | TensorArray], list[SymbolicTensor]]:
-        """The tensors and rows of a turn; raises `Learn` where the guess was wrong."""
+        """The tensors and rows of an iteration; raises `Learn` where the guess was wrong."""
         table: dict[int, Any] = {}
         rows: list[Any] = []
         self.learned = {}
@@ -213,7 +213,7 @@ class Slots:
         self.learned[path] = hint
 
     def breaks(self, path: Path, invariant: Any, when: str, value: Any = None) -> str:
-        """What is wrong with a state whose shape the program's `shape_invariants` do not admit."""
+        """The message for a state that violates the program's `shape_invariants`."""
         slot = next(s for s in self.slots if s.path == path)
         result = value_trees.described(slot.start if value is None else value)
         return (

@@ -1,4 +1,4 @@
-"""What statements read, write and jump to: the facts that rewriting is decided by.
+"""The effects of statements: the names and paths that they read and write, and their jumps.
 
 A symbol is a name, or a path from a name such as `self.h` or `d["k"]`, that a statement gives a
 new value. Nothing here runs code or knows what a tensor is.
@@ -87,7 +87,7 @@ def _key(node: ast.AST) -> tuple[str, int | str] | None:
 
 
 class Effects:
-    """What a piece of code reads, writes and may jump to."""
+    """The names and paths that a piece of code reads and writes, and its jumps."""
 
     __slots__ = (
         "appended", "assigned", "bound", "calls", "captured", "jumps", "memo", "mutated", "reads", "shared",

@@ -1,9 +1,9 @@
-"""Objects, lists and dicts that get tensors of a branch or loop body by way of a call.
+"""Detects objects, lists and dicts that a call in a branch or loop body changes.
 
-The syntax shows `self.total = ...` and `items.append(...)`, but not what a method or a function that
-is called in a branch does to its object, or to a list that it closes over. So what a function names
-is looked at before and after: a place that holds a tensor of the inner graph then is state of the
-construct too, which is learned.
+The syntax shows `self.total = ...` and `items.append(...)`, but not what a called method does to
+its object, or a function to a list that it closes over. So everything that the variables of a
+function lead to is compared before and after: a symbol that then holds a tensor of the inner graph
+is state of the construct too, and the construct is traced again with it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Watched(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """What the variables of a function lead to, and the lists and dicts that they are."""
+    """The objects that the variables of a function lead to, and the lists and dicts among these."""
 
     cells: Cells
     objects: list[Watched]
@@ -48,7 +48,7 @@ class Watch(NamedTuple):
 
 
 def watch(cells: Cells) -> Watch:
-    """Looks at what the variables of a function lead to."""
+    """Records the objects that the variables of a function lead to."""
     results: list[Watched] = []
     seen: set[int] = set()
     level = [(Symbol(name), cells.get(name)) for name in cells.names()]
@@ -80,7 +80,7 @@ def _held(value: Any) -> dict[Any, Any] | None:
 
 
 def _part(path: Symbol, value: Any, key: int | str) -> Symbol:
-    """The path to a part; where there is none, that of the whole."""
+    """The path to a part; that of its container where a part has no path."""
     if not isinstance(value, list | dict):
         return Symbol(path.base, (*path.steps, (".", key)))
     if not isinstance(key, str | int):
@@ -89,7 +89,7 @@ def _part(path: Symbol, value: Any, key: int | str) -> Symbol:
 
 
 def learn_of(watched: Watch, state: State, known: tuple[Symbol, ...], owner: Owner) -> None:
-    """Raises `Learn` where a place has got a tensor of the graph that is being traced."""
+    """Raises `Learn` where a symbol holds a tensor of the graph that is being traced."""
     here = get_state()
     if here is None or here.graph is None:
         return
@@ -113,7 +113,7 @@ def _behind(state: State, symbol: Symbol) -> Exception:
 
 
 def put_back(watched: Watch, left: Left = lambda x: True) -> list[Symbol]:
-    """Gives places that hold tensors which a trace has `left` behind their earlier values."""
+    """Restores symbols that hold tensors which a trace has `left` behind."""
     results: list[Symbol] = []
     for name, before in watched.names.items():
         if watched.cells.get(name) is not before and _holds(watched.cells.get(name), left):

@@ -1,4 +1,4 @@
-"""What rewritten functions find in their closure: the operators that control flow became."""
+"""The operators that converted functions find in their closure, in place of control flow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from wengert.core.errors import at_site
 
 
 def result(site: Construct, cells: Cells) -> Any:
-    """What the user's function returns, at its end."""
+    """The result of the user's function."""
     returned, name = site.flags
     flag, value = cells.get(returned), cells.get(name)
     if flag is False or value is UNSET:  # no path returns; perhaps each ends in a `raise`

@@ -1,4 +1,4 @@
-"""The door to branches and loops of the graph, and to checks that fail when it runs.
+"""Emits branches, loops and run-time checks into the graph.
 
 What is traced here are closures over the state of the user's function. Which tensors come out of a
 branch is known only when both sides have been traced, so tracing and joining are two steps.
@@ -75,7 +75,7 @@ def _here() -> Iterator[Builder]:
 
 
 class Side(NamedTuple):
-    """One side of a branch: its graph, and what its code gave."""
+    """One side of a branch: its graph, and the result of its code."""
 
     graph: Builder
     value: Any
@@ -114,7 +114,7 @@ def chosen(
 
 
 def unasked(side: Side) -> Tensor | None:
-    """The value of a side that may run whatever the condition, or `None` for one that may not."""
+    """The value of a side that may run speculatively, or `None` if it may not."""
     value, graph = side.value, side.graph
     if not isinstance(value, Tensor) or value.shape.rank != 0 or written([graph]):
         return None
@@ -126,7 +126,7 @@ def unasked(side: Side) -> Tensor | None:
 
 
 def _moved(graph: Graph) -> dict[int, Tensor]:
-    """What the values of a side become when its few nodes are put into the graph around it."""
+    """Inlines the few nodes of a side into the graph around it; its values by their old numbers."""
     env: dict[int, Any] = {v: wrap(c) for v, c in graph.constants.items()}
     env |= {v: s.tensor() if isinstance(s, Outer) else s for s, v in graph.captures.values()}
     env |= {h.initial: h.variable for h in graph.held.values() if h.initial is not None}
@@ -140,7 +140,7 @@ def _moved(graph: Graph) -> dict[int, Tensor]:
 
 
 def has_effects() -> bool:
-    """Whether what has been traced in the graph being built does more than compute."""
+    """Whether the graph being built has side effects."""
     graph = building()
     return graph is not None and bool(
         written([graph]) or any(node.op.effect for node in graph.walk())
@@ -265,7 +265,7 @@ def check(condition: SymbolicTensor | Value | bool | IndexedSlices, message: str
 
 
 def fail(error: Exception, site: Any) -> None:
-    """Raises the exception, as one of the given place, when the function runs and gets here."""
+    """Raises the exception, at the given site, when the function runs and gets here."""
     _fails_unless(wrap(np.asarray(False)), error, site)
 
 

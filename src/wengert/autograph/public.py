@@ -1,4 +1,4 @@
-"""What users ask of the converter: its result as text or as a function, and to leave code alone."""
+"""The public functions of autograph: converted code as text or function, and opting out."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _comments(sites: list[Construct]) -> dict[int, list[str]]:
 
 
 def _explained(site: Construct) -> str:
-    """What becomes of one construct if it meets a tensor."""
+    """How one construct is traced if its condition or iterable is a tensor."""
     names = [str(s) for s in site.symbols if not s.base.startswith(("ag__", "_ag__"))]
     carried = [n for n in names if n in site.live or "." in n or "[" in n]
     local = [n for n in names if n not in carried]

@@ -1,8 +1,8 @@
-"""What a trace of a branch or a loop can learn about its state, and how it says so.
+"""Retracing: hints about the state of a branch or loop, and the loop that traces until they hold.
 
-A loop is traced with a guess of what its variables are. If the guess was wrong (a number is a
-float, a list grows, a shape changes), the trace is given up by raising `Learn`, and made again.
-What was learned is kept with the construct, so that it is learned once.
+A loop is traced with a guess of the types of its variables. If the guess proves wrong (an integer
+becomes a float, a list grows, a shape changes), `Learn` aborts the trace with hints, and it starts
+again. The hints are kept with the construct for later traces.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _DEEPEST = 60
 
 
 class Owner:
-    """The attempt that a lesson is for; others let it pass."""
+    """Identifies one attempt to trace, so that an outer one does not catch its `Learn`."""
 
 
 class Learn(BaseException):
-    """Gives up a trace; not an `Exception`, since user code must not catch it."""
+    """Aborts a trace; not an `Exception`, since user code must not catch it."""
 
     def __init__(self, owner: Owner, hints: dict[Any, Any]) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Learn(BaseException):
 
 @dataclass(frozen=True)
 class AsTensor:
-    """A number that changes: it is carried as a tensor of this dtype and shape."""
+    """Hint: carry this number as a tensor of this dtype and shape."""
 
     dtype: DType | None = None
     shape: tuple[int | None, ...] | None = None
@@ -51,12 +51,12 @@ class AsTensor:
 
 @dataclass(frozen=True)
 class Read:
-    """A variable that a branch puts in the place of a tensor: it gives its value."""
+    """Hint: read this `tf.Variable`, which a branch assigns to a name that holds a tensor."""
 
 
 @dataclass(frozen=True)
 class Wider:
-    """A tensor whose shape changes: these sizes are known of all its shapes.
+    """Hint: relax the shape of this tensor to the sizes that stay the same.
 
     `told` says that they are the program's `shape_invariants`, which every turn has to keep.
     """
@@ -67,31 +67,31 @@ class Wider:
 
 @dataclass(frozen=True)
 class StandIn:
-    """A place that is empty at first: zeros for these specs stand in for its value."""
+    """Hint: this symbol is undefined at first; start it from zeros of these specs."""
 
     needed: Any
 
 
 @dataclass(frozen=True)
 class FirstTurn:
-    """A place that is `None` at first: the first turn runs on its own."""
+    """Hint: this symbol is `None` at first; peel the first iteration off."""
 
 
 @dataclass(frozen=True)
 class Growing:
-    """A list that grows: an array whose elements have these specs."""
+    """Hint: this list grows; carry it as arrays of elements with these specs."""
 
     element: Any
 
 
 @dataclass(frozen=True)
 class AsList:
-    """A list that the body reads, or fills only sometimes: it begins as what it is."""
+    """Hint: the body reads this list or appends only sometimes; carry it as a list."""
 
 
 @dataclass(frozen=True)
 class Rotated:
-    """A condition with effects: it is asked at the end of each turn, as often as Python would."""
+    """Hint: the condition has side effects; evaluate it once at the end of each iteration."""
 
 
 Hints = dict[Any, Any]
@@ -140,7 +140,7 @@ _HANGING = "_wengert_hanging"
 
 
 class inside(Setting[int, None]):
-    """Marks that user code is being traced under a condition."""
+    """A block in which user code is traced under a condition."""
 
     def __init__(self) -> None:
         depth = _depth.get() + 1
@@ -165,7 +165,7 @@ def conditional() -> bool:
 
 
 def raising(error: Any) -> Any:
-    """Notes an exception that the user raises under a condition; it is raised when that holds."""
+    """Marks an exception that the user raises under a condition, to be raised at run time."""
     if not conditional():
         return error
     if isinstance(error, type) and issubclass(error, BaseException):
@@ -184,7 +184,7 @@ def was_meant(error: BaseException) -> bool:
 
 
 def mark_hanging(error: BaseException) -> None:
-    """Notes that an exception is raised for some values of a tensor only, in the graph being built."""
+    """Marks an exception that the graph being built raises for some values of a tensor only."""
     here = building()
     if here is not None:
         vars(error)[_HANGING] = weakref.ref(here)

@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a function that is already running.
+"""Finds the syntax tree of a function object.
 
 The text comes from `linecache`, so from files, notebooks, and whatever a program has put there. A
 lambda is told from others on its line by the columns that its code object remembers.

@@ -1,7 +1,8 @@
-"""How one value of the state of a loop is carried, and what a turn may make of it.
+"""How a loop carries one value of its state.
 
-Each plan gives the value for a turn (`fill`) and takes what the turn left (`match`): as tensors
-for the slots of the loop, or as a lesson that the plan was wrong.
+Each plan makes the value for an iteration from the carried tensors (`fill`), and takes the value
+after it apart into tensors (`match`). If the new value does not fit, `match` records a hint, and
+the loop is traced again.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Path = tuple[int, ...]
 
 
 class Local:
-    """A name that belongs to a turn: nothing reads it in a later turn or after the loop."""
+    """A name that is dead at the end of an iteration."""
 
     def __init__(self, name: str, site: Construct) -> None:
         self.reason = (
@@ -59,7 +60,7 @@ class _Plan:
 
 
 class Fixed(_Plan):
-    """A value that is no tensor and stays the same."""
+    """A Python value that the loop does not change."""
 
     def fill(self, tensors: Sequence[Any]) -> Any:
         return self.value
@@ -135,7 +136,7 @@ class Carried:
             self._other_shape(slot, value)
 
     def _is_free(self, slot: Any) -> bool:
-        """Whether Python's number may still become a tensor of another kind."""
+        """Whether a Python number may still become a tensor of another dtype."""
         return value_trees.is_number(slot.given) and slot.path not in self.slots.hints
 
     def _other_dtype(self, slot: Any, value: Any) -> None:
@@ -175,7 +176,7 @@ class Many(_Plan):
     def __init__(self, slots: Slots, path: Path, value: Any, inner: list[Any]) -> None:
         super().__init__(slots, path, value)
         self.inner = inner
-        # What a turn added while it was traced, as an effect of Python's.
+        # Elements that were appended during tracing as a Python side effect.
         self.added: list[Any] = []
 
     def fill(self, tensors: Sequence[Any]) -> Any:
@@ -215,7 +216,7 @@ class Many(_Plan):
 
 
 class Grown(_Plan):
-    """A list that grows, by its arrays."""
+    """A list that grows, carried as one `TensorArray` for each leaf of its elements."""
 
     def __init__(self, slots: Slots, path: Path, value: TracedList) -> None:
         super().__init__(slots, path, value)
@@ -239,7 +240,7 @@ class Grown(_Plan):
 
 
 class Filled(_Plan):
-    """A list that each turn appends to: its new elements are rows of the loop."""
+    """A list that every iteration appends to: its new elements are rows that the loop stacks."""
 
     def __init__(self, slots: Slots, path: Path, value: Any) -> None:
         super().__init__(slots, path, value)

@@ -1,4 +1,4 @@
-"""What both forms of a function make of statements that a tensor does not decide about."""
+"""Rewriting that both forms of a function share: statements that are not branches or loops."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class Statements:
         return [b.changed(node, subject=self.rewrite(node.subject), cases=cases)]
 
     def raise_(self, node: ast.Raise) -> list[Any]:
-        """A `raise` that tells the branch around it that it was meant."""
+        """A `raise`, marked as the user's own for the branch around it."""
         if node.exc is None:
             return [node]
         error = self.rewrite.op(node.exc, "raising", self.rewrite(node.exc))
         return [b.changed(node, exc=error, cause=node.cause and self.rewrite(node.cause))]
 
     def with_(self, node: ast.With) -> list[Any]:
-        """A `with`, which asks what has become of an exception if it may have swallowed one."""
+        """A `with`, followed by a check if its context manager may suppress exceptions."""
         items, body = [b.rebuilt(i, self.rewrite) for i in node.items], self.filled(node.body)
         if all(map(lets_pass, node.items)):
             return [b.changed(node, items=items, body=body)]
@@ -88,6 +88,6 @@ class Statements:
         ]
 
     def caught(self, handler: ast.AST) -> Any:
-        """What a handler asks before its own statements."""
+        """The check that a handler makes before its own statements."""
         here = b.start(handler)
         return b.do(here, self.rewrite.op(here, "caught"))

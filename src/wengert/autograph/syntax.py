@@ -1,4 +1,4 @@
-"""Small pieces of syntax tree, each at the place in the user's source that it stands for.
+"""Constructors of syntax tree nodes, each with the source position of a node of the user's.
 
 Nodes are made without their constructors, which cost more than all the rest of a conversion.
 """
@@ -17,7 +17,7 @@ _new = ast.AST.__new__
 
 
 def make(kind: type, ref: Any, /, **fields: Any) -> ast.AST:
-    """A node with these fields at the place of another."""
+    """A node with these fields and the source position of another."""
     node: Any = _new(kind)
     fields["lineno"] = ref.lineno
     fields["col_offset"] = ref.col_offset
@@ -184,7 +184,7 @@ def class_(ref: ast.AST, name: str, body: list[ast.stmt]) -> Any:
 
 
 def start(node: Any) -> Any:
-    """The place of the first line of a statement."""
+    """A `pass` with the position of the first line of a statement."""
     new = nothing(node)
     if node.end_lineno != node.lineno:
         new.end_lineno, new.end_col_offset = node.lineno, node.col_offset + 1

@@ -1,4 +1,4 @@
-"""What our operators ask about values: which belong to a trace, and which can become tensors."""
+"""Predicates of autograph's operators: which values belong to a trace or to a graph loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def building() -> bool:
 
 
 def symbolic(x: Any) -> bool:
-    """Whether Python cannot know the truth of a value yet."""
+    """Whether the truth of a value is unknown while tracing."""
     if type(x) in _PLAIN:
         return False
     if isinstance(x, _WITHOUT_VALUE):
@@ -34,12 +34,12 @@ def symbolic(x: Any) -> bool:
 
 
 def looping(x: Any) -> bool:
-    """Whether a loop on this condition belongs into the graph; so does one on a constant tensor."""
+    """Whether a loop on this condition becomes a graph loop; also on a constant tensor."""
     if type(x) in _PLAIN:
         return False
     return isinstance(x, _LOOPED_ON) and building()
 
 
 def sourced(x: Any) -> bool:
-    """Whether a loop over this belongs into the graph."""
+    """Whether a loop over this becomes a graph loop."""
     return isinstance(x, Source)

@@ -1,7 +1,7 @@
-"""Names that have no value, or none that a tensor may depend on: any use of one says which.
+"""Undefined values: names without a value on one of two paths. Any use raises and says which.
 
-Python forgets a name that no branch has set; a trace knows both branches, and must remember that
-one of them has not set it until somebody asks.
+Python raises for a name that the branch taken has not set. A trace takes both branches, so it keeps
+a placeholder in the name and raises only where the name is used.
 """
 
 from __future__ import annotations

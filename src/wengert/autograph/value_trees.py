@@ -97,7 +97,7 @@ def copied(value: Any) -> Any:
 
 
 def put_back(old: Any, new: Any) -> Any:
-    """Writes a changed container into the object it was copied from, so that others see it."""
+    """Copies a changed container back into the original object, which others may refer to."""
     if type(old) is not type(new):
         if isinstance(old, list):
             replaced(old)
@@ -179,7 +179,7 @@ def shape_of(value: Any) -> tuple[int | None, ...] | None:
 
 
 def form(value: Any) -> Any:
-    """What a value is like, without the values of tensors and numbers."""
+    """The structure and types of a value, without the values of tensors and numbers."""
     if isinstance(value, Tensor):
         return (value.dtype.name, shape_of(value))
     if isinstance(value, TracedList):
@@ -198,7 +198,7 @@ def has_tensors(value: Any) -> bool:
 
 
 def can_stand_in(value: Any) -> bool:
-    """Whether zeros can take the place of a value."""
+    """Whether zeros of the same specs can replace a value."""
     if isinstance(value, list | tuple | dict):
         return all(map(can_stand_in, parts(value)))
     return is_tensor(value) or is_constant(value) or isinstance(value, TracedList)

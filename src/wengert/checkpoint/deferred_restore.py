@@ -1,8 +1,8 @@
-"""Variables that are made while a checkpoint waits for what will be put into lists and dicts.
+"""Deferred restoration of variables that are created after `restore` and put into lists and dicts.
 
-Python's own lists and dicts do not tell when something is put into them. So a variable that is
-born while a restored checkpoint still holds values for such a place looks for its value when it is
-first used: by then it is in its place.
+Lists and dicts do not notify anybody when an element is added. So while a restored checkpoint still
+has values for elements of one, every new variable is a `DeferredVariable`: it looks for its value
+when it is first used, by when it is in its container.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _waiting: list[weakref.ref[Any]] = []  # restorations, the newest last
 
 
 class DeferredVariable(Variable):
-    """An ordinary variable as soon as somebody uses it."""
+    """A variable that looks for its value on first use, and becomes an ordinary one."""
 
     __slots__ = ()
 
@@ -40,7 +40,7 @@ class DeferredVariable(Variable):
 
 
 def resolve(variable: Variable) -> None:
-    """Looks for the value of a newborn variable; the newest checkpoint that has one gives it."""
+    """Restores a deferred variable from the newest checkpoint that has a value for it."""
     if type(variable) is not DeferredVariable:
         return
     variable.__class__ = Variable  # type: ignore[assignment]  # one has the slots of the other
@@ -50,7 +50,7 @@ def resolve(variable: Variable) -> None:
 
 
 def expect(restoration: Restoration) -> None:
-    """Lets variables that are born from now on look for their values in a checkpoint."""
+    """Makes new variables look for their values in a checkpoint."""
     if not any(ref() is restoration for ref in _waiting):
         _waiting.append(weakref.ref(restoration))
     if _born not in BORN:
@@ -63,4 +63,4 @@ def _born(variable: Variable) -> None:
         with suppress(ValueError):  # another thread was first
             BORN.remove(_born)
     elif type(variable) is Variable:
-        variable.__class__ = DeferredVariable  # type: ignore[assignment]  # as in `grow`
+        variable.__class__ = DeferredVariable  # type: ignore[assignment]  # as in `resolve`

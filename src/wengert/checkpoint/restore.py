@@ -1,9 +1,9 @@
-"""Bringing a file and the objects of a program together, and saying how far that went.
+"""Restores the values of a checkpoint file into the objects of a program.
 
 A restoration first finds out which value belongs to which object, then checks and reads all of
 them, and only then assigns: what does not fit is an error, and nothing is changed. Values whose
 objects are not there yet wait until they are attached as an attribute of an object that is, or
-used for the first time in a list or dict (see `newborn`).
+used for the first time in a list or dict (see `deferred_restore`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SHOWN = 5
 
 
 class _Match(NamedTuple):
-    """What a walk along file and objects found: who takes which values."""
+    """The result of matching the file with the objects: which object takes which values."""
 
     visited: list[tuple[int, Any]]
     taken: set[int]
@@ -96,7 +96,7 @@ class Restoration:
         return bool(self.run(child, value)) or is_unmade(value)
 
     def _unmade(self, node: int, name: str) -> bool:
-        """Whether an attribute is the variable inside a variable of Keras, made at last."""
+        """Whether an attribute is the inner variable of a Keras variable, which is made late."""
         return name == "_value" and VARIABLE in self.nodes[node].values
 
     @restoring
@@ -202,7 +202,7 @@ class Restoration:
                 raise
 
     def _wait(self, match: _Match) -> None:
-        """Tells the objects that were met what may still be attached to them."""
+        """Registers the values that wait with the objects to which their owners may be attached."""
         if not self.waiting:
             self.reader.close()
             return
@@ -245,7 +245,7 @@ def _some(names: list[str]) -> str:
 
 
 class CheckpointLoadStatus:
-    """What became of a restore, for a program to insist on."""
+    """The status of a restore, with assertions about it."""
 
     def __init__(self, restoration: Restoration, root: Checkpoint) -> None:
         self._restoration = restoration

@@ -1,8 +1,8 @@
 """Objects with state, and the names of their children.
 
 A checkpoint sees variables, modules, lists, tuples and dicts, random generators, objects that
-derive from `Trackable`, and others that have `variables`. What values wait in a checkpoint for an
-attribute that is not there yet is kept in the object itself, and applied when it is set.
+derive from `Trackable`, and others that have `variables`. An object remembers the checkpoints that
+have values for attributes it lacks, and restores an attribute from them when it is set.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Awaiting:
         self._records: list[tuple[Any, int]] = []
 
     def add(self, restoration: Restoration, node: int) -> None:
-        """Remembers a checkpoint; an older one that has nothing more to give is forgotten."""
+        """Remembers a checkpoint; drops older ones that have no further values."""
         names = restoration.names(node)
         self._records = [r for r in self._records if r[0].open and not r[0].names(r[1]) <= names]
         self._records.append((restoration, node))

@@ -1,4 +1,4 @@
-"""The names of `tf.data`: datasets that feed a program, made and mixed in plain Python and NumPy."""
+"""The names of `tf.data`: datasets, made and mixed in plain Python and NumPy."""
 
 from wengert.core.missing_names import namespace as _namespace
 from wengert.data import experimental

@@ -99,7 +99,7 @@ class RowBatches(Iterator[Any]):
 
 
 def cut(chunks: Iterator[Chunk], start: int, stop: int | None, step: int = 1) -> Iterator[Chunk]:
-    """The row numbers at places start, start + step, … before stop."""
+    """The row numbers at positions start, start + step, … before stop."""
     position = 0
     for chunk in chunks:
         first = start - position if position < start else (start - position) % step

@@ -1,4 +1,4 @@
-"""Tensors of a trace that the functions of a dataset close over: given when the function runs.
+"""Symbolic tensors that the functions of a dataset close over: bound when the graph runs.
 
 They are looked for in the closures and defaults of Python functions, in what these hold in lists
 and dicts, and in functions that they call by such names; not in attributes of objects.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Captured:
-    """The tensors that one function closes over; an argument of the dataset, like those handed in."""
+    """The symbolic tensors that one function closes over: arguments of its dataset."""
 
     def __init__(self, function: Any, tensors: list[SymbolicTensor]) -> None:
         self.tensors = tensors
@@ -31,7 +31,7 @@ class Captured:
         self._function = self.filled(tensors)  # as it is now: names may be bound anew later
 
     def resolve(self, *values: Tensor) -> list[Tensor]:
-        """What stands for the tensors in one call."""
+        """The values of the tensors in one call."""
         return list(values)
 
     def filled(self, values: Any) -> Any:
@@ -91,7 +91,7 @@ def _is_full(cell: CellType) -> bool:
 
 
 class _Filler:
-    """Copies what holds certain tensors, with values in their place; all else stays what it is."""
+    """Copies functions and containers that hold certain tensors, with values for these."""
 
     def __init__(self, values: dict[int, Any]) -> None:
         self._values = values

@@ -1,4 +1,4 @@
-"""`tf.data.Dataset`: what a program says about its data, step by step.
+"""`tf.data.Dataset`, whose methods describe a pipeline step by step.
 
 The methods check their arguments and make plans; nothing is computed until somebody iterates.
 """
@@ -81,7 +81,7 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         self._plan = plan
         self._number: Any = None
 
-    # As an argument of functions; see `handed`.
+    # As an argument of functions; see `dataset_arguments`.
 
     def __tf_flatten__(self) -> tuple[DatasetSignature, list[Tensor]]:
         return dataset_arguments.flatten_dataset(self, bound)
@@ -126,7 +126,7 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         return OwnedIterator(self._plan)
 
     def traced_steps(self) -> TracedIterator:
-        """What a loop of a converted function asks."""
+        """The iteration of a loop in a converted function."""
         return started(self, OwnedIterator)
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
-"""Datasets as arguments of functions: known by what they hold, found when the function runs.
+"""Datasets as arguments of functions.
 
-Another dataset with as many elements of the same spec needs no new trace. In the trace the
-argument is a plan without elements, `DatasetArgument`; a graph passes the number of the dataset that a call
-was given, and an iteration finds it in its `Run`.
+A trace depends on the spec and number of the elements only, so another such dataset needs no new
+trace. In the trace the argument is a plan without elements, `DatasetArgument`. A graph passes the
+id of the dataset that a call was given, and an iteration looks it up in its `Run`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def resolve(number: Tensor, name: str = "dataset", what: str = "dataset") -> Res
 
 
 class DatasetSignature:
-    """What a trace may rely on: spec and number of elements, options, whether variables matter."""
+    """What a trace depends on: spec and count of elements, options, use of variables."""
 
     def __init__(self, spec: Any, count: int, options: Options, variables: bool) -> None:
         self.spec, self.count, self.options, self.variables = spec, count, options, variables
@@ -113,7 +113,7 @@ class DatasetArgument(Plan):
 
 
 def arguments_of(plan: Plan) -> list[DatasetArgument | Captured]:
-    """The arguments that a plan is made of, each once, and what its functions close over."""
+    """The arguments that a plan depends on, and the tensors its functions close over."""
     result: list[DatasetArgument | Captured] = [plan] if isinstance(plan, DatasetArgument) else []
     own = [x.captured for x in vars(plan).values() if isinstance(x, UserFunction)]
     result += [x for x in own if x is not None]
@@ -140,7 +140,7 @@ def number_of(dataset: Dataset) -> Tensor:
 
 
 class BoundPlan(Plan):
-    """A plan made in a function, with the datasets that a call gave it."""
+    """A plan made in a function, bound to the arguments of one call."""
 
     def __init__(self, plan: Plan, given: dict[Any, Any]) -> None:
         super().__init__(plan)

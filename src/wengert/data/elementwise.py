@@ -78,7 +78,7 @@ class TakeWhile(Filter):
 
 
 def truth(function: UserFunction, result: Tensor) -> bool:
-    """What a predicate said."""
+    """The result of a predicate as a `bool`."""
     _check_predicate(function, spec_of(result), result)
     return bool(result._array)
 
@@ -198,7 +198,7 @@ class IgnoreErrors(Plan):
 
 
 class AssertCardinality(Plan):
-    """Checks that there are as many elements as was said."""
+    """Checks that there are as many elements as expected."""
 
     kind = "_AssertCardinalityDataset"
 

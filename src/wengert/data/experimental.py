@@ -75,7 +75,7 @@ def assert_cardinality(expected_cardinality: int) -> Step:
 
 
 def at(dataset: Dataset, index: int) -> Tensor:
-    """The element at a place."""
+    """The element at an index."""
     position = static_int("at", "index", index)
     _known("at", dataset)
     count = dataset._plan.cardinality()

@@ -1,4 +1,4 @@
-"""The ways to make a dataset from something else: the static methods of `tf.data.Dataset`."""
+"""The static methods of `tf.data.Dataset`, which make datasets of tensors, functions and files."""
 
 from __future__ import annotations
 

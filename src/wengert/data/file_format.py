@@ -214,7 +214,7 @@ def _index(name: str, path: str) -> Any:
 
 
 def _broken(name: str, path: str, error: Exception) -> Exception:
-    """The error for what `zipfile` raised; a place outside the file is an invalid argument to it."""
+    """The error for an exception of `zipfile`; EINVAL means an offset outside the file."""
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         return failed(name, path, error)
     return _damaged(name, path, str(error))

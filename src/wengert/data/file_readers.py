@@ -1,4 +1,4 @@
-"""Datasets of the lines, records and pieces of files: `tf.data.TextLineDataset` and its relatives."""
+"""Datasets of the lines, records and pieces of files: `TextLineDataset` and its relatives."""
 
 from __future__ import annotations
 

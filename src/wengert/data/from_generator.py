@@ -63,7 +63,7 @@ class Generator(Plan):
         return _Items(self._function, self._args, self.spec, self.site)
 
     def sample(self) -> Tensor:
-        """The first element, which the next iteration still gets: a generator may be unrepeatable."""
+        """The first element, kept for the next iteration: a generator may not be repeatable."""
         kept = self._kept = self._kept or self._begin()
         try:
             return kept.peek()

@@ -77,7 +77,7 @@ class TracedIterator:
     __next__ = get_next
 
     def has_more(self) -> Tensor:
-        """Whether there is another element, which waits for `get_next`."""
+        """Whether there is another element, which the next `get_next` gives."""
         flag = TensorSpec((), "bool")
         call = lambda number: [_find(number).has_more()]
         return _called("has_more", call, [self._number], [flag], self._variables)[0]
@@ -96,7 +96,7 @@ class TracedIterator:
         return Optional(self.element_spec, self._form.together(parts), full)
 
     def traced_steps(self) -> TracedIterator:
-        """What a loop of a converted function asks."""
+        """The iteration of a loop in a converted function."""
         return self
 
     def __iter__(self) -> Any:
@@ -168,7 +168,7 @@ def _when_run(
     return _called(name, call, [*inputs, *more], specs, variables)
 
 
-# How many of the datasets that a function has made at one place last: those of calls at one time.
+# How many of the datasets made at one node stay alive: those of concurrent calls.
 _MOST_MADE = 8
 
 

@@ -1,8 +1,8 @@
-"""What a function will make of elements, found out when the step is made.
+"""Infers the element spec of a step from the user's function, when the step is made.
 
-The function runs once on tensors without values, as TensorFlow traces it: that gives the spec of
-its results, and its errors come where the program says `map`. Elements are made by calling it on
-their values, so a function that needs these (`int(x)`, `if x > 0`) is not found out about here.
+The function is traced once on symbolic tensors, as in TensorFlow: that gives the spec of its
+results, and its errors are raised at the line of `map`. Elements are computed by calling it on
+values, so the spec of a function that needs values (`int(x)`, `if x > 0`) is not inferred here.
 """
 
 from __future__ import annotations

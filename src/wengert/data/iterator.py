@@ -130,10 +130,10 @@ class OwnedIterator(Iterator, Trackable, Resource):
         except StopIteration:
             return Optional(None, None, False, self._spec)
 
-    # Inside functions; see `traced`.
+    # Inside functions; see `graph_iterators`.
 
     def has_more(self) -> bool:
-        """Whether there is another element, which waits for `get_next`."""
+        """Whether there is another element, which the next `get_next` gives."""
         with self._lock:
             if not self._waiting:
                 try:
@@ -149,7 +149,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
         return self._number
 
     def traced_steps(self) -> TracedIterator:
-        """What a loop of a converted function asks."""
+        """The iteration of a loop in a converted function."""
         return TracedIterator(self.element_spec, self.number())
 
     def __tf_flatten__(self) -> tuple[IteratorSpec, list[Tensor]]:

@@ -1,4 +1,4 @@
-"""Keys for what is random in a dataset, from the global seed, seeds of steps, or neither.
+"""Keys of the random number generators of datasets, from the global seed or those of steps.
 
 A step takes its key when it is made, in the program's own order, and never while a background
 thread runs, so the same program shuffles the same way whatever the threads do.

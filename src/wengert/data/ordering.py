@@ -35,7 +35,7 @@ class Reordering(Plan):
 
 
 class Cut(Reordering):
-    """The elements at places start, start + step, … before stop: take, skip and shard."""
+    """The elements at positions start, start + step, … before stop: take, skip and shard."""
 
     def __init__(
         self, kind: str, source: Plan, start: int, stop: int | None, step: int = 1
@@ -54,7 +54,7 @@ class Cut(Reordering):
         def following() -> Any:
             nonlocal source, position, wanted
             if self._stop is not None and wanted >= self._stop:
-                # What feeds this may go before the iterator does.
+                # Drops the source, which may hold threads and files, before the iterator goes.
                 source = iter(())
                 raise StopIteration
             while position < wanted:
@@ -194,7 +194,7 @@ def _shuffled(chunks: Iterator[Chunk], size: int, draws: Words, rest: Words) -> 
 
 
 def _swapped(buffer: list[int], coming: list[int], slots: list[int]) -> np.ndarray:
-    """Each number that comes takes the place of one in the buffer, which goes out."""
+    """Each new number replaces one in the buffer, which is emitted."""
     out = []
     for position, number in zip(slots, coming, strict=True):
         out.append(buffer[position])

@@ -131,10 +131,10 @@ class _Pace:
 
 
 class Prefetched(Iterator[Any]):
-    """The reader's end: a queue of elements, and one of free places for the thread to fill.
+    """The reader's end: a queue of elements, and one of free slots for the thread to fill.
 
-    Places are given back in bundles, since waking a thread costs more than many an element.
-    `_pace` is how long an element takes the thread.
+    Slots are returned in bundles, since waking a thread may cost more than an element. `_pace` is
+    how long the last element took the thread.
     """
 
     def __init__(self, source: Iterator[Any], size: int) -> None:
@@ -203,7 +203,7 @@ def _produce(
     pace: _Pace,
     scope: tuple[str | None, Any],
 ) -> None:
-    """The thread: fills as many places as there are, and ends when told anything but a number."""
+    """The thread: fills free slots, and ends when the queue holds anything but a number."""
     enter(*scope)
     free = 0
     while True:

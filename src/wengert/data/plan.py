@@ -1,4 +1,4 @@
-"""Plans: what the steps of a dataset are made of, without the public names.
+"""Plans: the steps of a dataset, without the public methods that make them.
 
 A plan knows its inputs, the spec and number of its elements, and how to start an iteration. It
 holds no state of an iteration: that is in the iterators it starts, and in a `Run`, which the
@@ -32,7 +32,7 @@ class Run:
         self.calls: dict[Any, count[int]] = {}
 
     def inner(self) -> Run:
-        """For a dataset that is made during this iteration."""
+        """The run of a dataset that is made during this iteration."""
         return Run(self.options, self.arguments)
 
 
@@ -76,7 +76,7 @@ class Plan:
             raise self.too_long(error) from None
 
     def too_long(self, error: RecursionError) -> RecursionError:
-        """What to raise for a `RecursionError`: it says so where the chain of steps is its cause."""
+        """The error for a `RecursionError`; it says so if the chain of steps is too long."""
         count, plans = 0, self.inputs
         while plans:
             count, plans = count + 1, plans[0].inputs

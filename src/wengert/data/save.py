@@ -1,4 +1,4 @@
-"""The methods of `tf.data.Dataset` that keep elements in files."""
+"""The methods of `tf.data.Dataset` that write elements to files and read them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def one_element(tensors: Any) -> Tensors:
 
 
 def lent(value: Any) -> Any:
-    """Tensors over the memory of arrays, where that is as a tensor's own would be."""
+    """Tensors that share the memory of arrays, where its layout is that of a tensor."""
     if isinstance(value, tuple | dict):
         return rebuild(value, lent)
     if type(value) is not np.ndarray or value.dtype.kind not in "fiub":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class NoneTensorSpec(TypeSpec):
-    """Describes `None`, which takes the place of a tensor that is not there."""
+    """Describes `None`, which stands for a missing tensor."""
 
     __slots__ = ()
 
@@ -95,7 +95,7 @@ def rebuild(container: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def packer(structure: Any) -> Callable[[list[Any]], Any]:
-    """What puts leaves into the form of `structure`, quick for the usual forms."""
+    """A function that packs leaves into `structure`, with fast paths for the usual ones."""
     if not nest.is_nested(structure):
         return itemgetter(0)
     if type(structure) is tuple and not any(map(nest.is_nested, structure)):

@@ -1,4 +1,4 @@
-"""The one place where a dataset calls the user's functions.
+"""Calls the user's functions for the steps of datasets; no other module does.
 
 A function sees the element as arguments (a tuple is spread, anything else is one argument),
 outside all tapes and graphs, and under random keys of its own, so that threads do not change what
@@ -54,7 +54,7 @@ class UserFunction:
         self.captured = captured(function)  # tensors of a trace that it closes over
 
     def uses_variables(self) -> bool:
-        """Whether it uses variables, or seems to by the names it speaks of."""
+        """Whether it uses variables, by a trace or else by the names in its code."""
         return _mentions_variables(self.function) if self.reads is None else self.reads
 
     def __call__(self, element: Any, draws: Draws | np.ndarray | None = None) -> Any:

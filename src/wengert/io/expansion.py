@@ -1,4 +1,4 @@
-"""What GZIP and ZLIB compressed: whole files as a stream, and single strings up to a limit.
+"""Decompresses GZIP and ZLIB data: files as streams, and strings up to a limit.
 
 A stream that ends too early is damage, also where TensorFlow takes what it got; an empty file is
 one without contents. Several GZIP members one after the other are one stream.

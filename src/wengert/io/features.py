@@ -1,4 +1,4 @@
-"""What a program expects of the features of an example, and checks of that."""
+"""The specs of the features of an example (`FixedLenFeature` and relatives), and their checks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RaggedFeature(NamedTuple):
 
 
 class Expected:
-    """A feature as it is asked for: its name, the kind of answer, dtype, shape and default."""
+    """The checked spec of a feature: its name, kind of result, dtype, shape and default."""
 
     def __init__(self, name: str, key: str, given: Any, sequence: bool) -> None:
         self.key, self.given = key, given

@@ -83,7 +83,7 @@ class GFile:
         return self
 
     def write(self, file_content: str | bytes) -> None:
-        """Appends text or bytes at the present place."""
+        """Writes text or bytes at the current position."""
         if not isinstance(file_content, str | bytes):
             raise at_site(TypeError(f"GFile.write: text or bytes; got {describe(file_content)}."))
         data = file_content.encode() if isinstance(file_content, str) else file_content
@@ -103,7 +103,7 @@ class GFile:
             file.seek(target, whence)
 
     def tell(self) -> int:
-        """The present place, in bytes."""
+        """The current position, in bytes."""
         return self._open("asking").tell()
 
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""Local paths, and what the operating system says about them in TensorFlow's exceptions.
+"""Local paths, and errors of the operating system about them as TensorFlow's exceptions.
 
 Each exception is also the builtin that a caller would catch. Only local files are read and
 written; a path that names another machine is refused in plain words.

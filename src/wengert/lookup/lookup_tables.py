@@ -41,7 +41,7 @@ class TextFileIndex:
 
 
 class _Typed(Trackable):
-    """What has keys of one dtype, and values of another."""
+    """The base of objects with a dtype of keys and one of values."""
 
     def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         self._key_dtype = dtypes.as_dtype(key_dtype)
@@ -57,7 +57,7 @@ class _Typed(Trackable):
 
 
 class TableInitializerBase(_Typed):
-    """What fills a table when it is made."""
+    """The base of initializers, which fill a table when it is made."""
 
     def initialize(self, table: Any) -> Any:
         """Fills a table."""
@@ -142,7 +142,7 @@ class Contents(Resource):
 
 
 class _Lookup(_Typed):
-    """What answers keys with values, those of composites too."""
+    """The base of tables: looks up tensors, and the values of ragged and sparse tensors."""
 
     @property
     def name(self) -> str | None:
@@ -163,7 +163,7 @@ class _Lookup(_Typed):
 
 
 class Table(_Lookup):
-    """What all tables do."""
+    """The base of tables whose rows are a Python dict."""
 
     def __init__(
         self, key_dtype: DType, value_dtype: DType, default_value: int | list[float] | str

@@ -24,7 +24,7 @@ _lock = new_lock()
 
 
 class _Process:
-    """The profile that is being taken, if any: one for the whole process."""
+    """The profile that is being taken, if any; at most one per process."""
 
     session: _Session | None = None
 

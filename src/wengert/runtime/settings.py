@@ -14,7 +14,7 @@ from wengert.io.paths import local
 
 @dataclass
 class Runtime:
-    """What the program said of the runtime, for the whole process."""
+    """The settings of the runtime, for the process."""
 
     compile_cache: str | None = None
     device_policy: str = "silent"

@@ -55,7 +55,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> RestoredObje
 
 
 class _Loading:
-    """One loading under way: what was made so far, by number."""
+    """The state of one `load`: the objects made so far, by number."""
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened

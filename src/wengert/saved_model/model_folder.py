@@ -85,7 +85,7 @@ def _digest(data: bytes) -> str:
 
 
 class Opened:
-    """A saved model that was found whole: its manifest, programs and arrays."""
+    """A saved model whose files were checked: its manifest, programs and arrays."""
 
     def __init__(self, name: str, folder: str) -> None:
         self._name = name

@@ -197,7 +197,7 @@ class Pull:
         self._indices = [*map(int, what["leaves"]), *[self._count + k for k in variables]]
 
     def _source(self, x: Any, given: list[Any], draws: Any) -> tuple[str, int]:
-        """Where something that the gradient reads comes from: an input of the function, or a file."""
+        """The source of an input of the gradient: an input of the function, or a file."""
         if x[0] == "constant":
             return "constant", int(x[1])
         return "input", self._count + (next(draws) if x[0] == "draw" else given.index(x))

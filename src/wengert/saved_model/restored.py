@@ -1,4 +1,4 @@
-"""What a saved model becomes: functions with their traces, signatures, and objects that hold them."""
+"""The objects of a loaded model: functions with their traces, signatures, and their holders."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ FUNCTIONS = (Function, ConcreteFunction, RestoredFunction)
 
 
 class ObjectTree:
-    """The objects below a root, nearest first, each once; `names` are those of its children."""
+    """The objects below a root, breadth first, each once, and the names of their children."""
 
     def __init__(self, root: Any) -> None:
         self.objects: list[Any] = []

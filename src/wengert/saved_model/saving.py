@@ -76,7 +76,7 @@ def save_concrete(concrete: ConcreteFunction, path: Any) -> None:
 
 
 class _Saving:
-    """One saving under way: what was numbered so far."""
+    """The state of one `save`: the objects numbered so far."""
 
     def __init__(self, folder: str, strict: bool) -> None:
         self.folder = folder

@@ -46,7 +46,7 @@ class _Tracing(Observer):
 
 
 class _Process:
-    """What was begun by `trace_on`, if anything: one for the whole process."""
+    """The tracing that `trace_on` began, if any; at most one per process."""
 
     tracing: _Tracing | None = None
 

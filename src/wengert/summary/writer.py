@@ -1,4 +1,4 @@
-"""Where summaries go: the writers, and which one, at which step, under which condition."""
+"""Summary writers, and the current writer, step and recording condition."""
 
 from __future__ import annotations
 
