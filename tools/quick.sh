@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A minute's checks of what has changed since a commit (HEAD): format, lint, types of the changed
-# files, the tests of the rules of the house, and the changed files of tests. Arguments after the
+# A minute's checks of what has changed since a commit (HEAD): stubs are made, then format, lint,
+# types of the changed files, the tests of the rules of the house, and the changed files of tests. Arguments after the
 # commit go to pytest: bash tools/quick.sh HEAD -k cbrt tests/test_operations.py
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,6 +17,7 @@ for file in "${files[@]}"; do
 done
 
 python=.venv/bin/python
+"$python" -m tools.stubs
 "$python" -m ruff format .
 "$python" -m ruff check --fix .
 if ((${#files[@]})); then "$python" -m basedpyright --pythonpath "$python" "${files[@]}"; fi
