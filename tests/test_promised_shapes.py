@@ -143,6 +143,31 @@ WRONG: dict[str, tuple[Callable[..., Any], Any]] = {
     "boolean_mask": (lambda x: tf.boolean_mask(x, [True, True]), [1, 3]),
     "sparse matmul": (
         lambda x: tf.sparse.sparse_dense_matmul(tf.sparse.from_dense([[1.0, 2.0]]), x), [1, 2]),
+    "extract_glimpse": (
+        lambda x: tf.image.extract_glimpse(tf.ones([2, 5, 4, 3]), [2, 2], x), [2, 3]),
+    "tridiagonal_matmul": (
+        lambda x: tf.linalg.tridiagonal_matmul(tf.ones([3, 4]), x, "compact"), [1, 2]),
+    "tridiagonal_solve": (lambda x: tf.linalg.tridiagonal_solve(x, [1.0, 2.0]), [4, 2]),
+    "lu_solve": (lambda x: tf.linalg.lu_solve(tf.eye(3), [0, 1, 2], x), [4, 2]),
+    "separable_conv2d": (
+        lambda x: tf.nn.separable_conv2d(
+            tf.ones([1, 3, 3, 2]), tf.ones([2, 2, 2, 1]), x, [1] * 4, "SAME"), [2, 1, 2, 3]),
+    "depthwise_conv2d": (
+        lambda x: tf.nn.depthwise_conv2d(x, tf.ones([2, 2, 4, 2]), [1] * 4, "SAME"), [1, 3, 3, 1]),
+    "softmax cross entropy": (
+        lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.ones([2, 3]), x), [2, 1]),
+    "confusion_matrix": (
+        lambda x: tf.math.confusion_matrix([0, 1, 2], tf.cast(x, tf.int32), 3), [1]),
+    "weights of a confusion_matrix": (
+        lambda x: tf.math.confusion_matrix([0, 1], [0, 1], 3, weights=x), [1]),
+    "gather in batches": (lambda x: tf.gather(x, [[0, 1]], batch_dims=1), [3, 2]),
+    "gather_nd in batches": (lambda x: tf.gather_nd(x, [[0]], batch_dims=1), [3, 2]),
+    "fake_quant": (
+        lambda x: tf.quantization.fake_quant_with_min_max_vars_per_channel(
+            tf.ones([2, 3]), -x, x), [1]),
+    "histogram_fixed_width": (lambda x: tf.histogram_fixed_width([1.0], x + [0.0, 1.0, 2.0]), [1]),
+    "sparse matrix": (
+        lambda x: tf.sparse.sparse_dense_matmul(tf.sparse.from_dense([[1.0, 2.0]]), x), [3, 1]),
 }  # fmt: skip
 
 
@@ -158,3 +183,27 @@ def test_operations_of_unknown_sizes_broadcast_where_eager_ones_do(name: str) ->
         except (Invalid, ValueError):
             continue
         pytest.fail(f"{name}, {way}: {shape} is taken")
+
+
+@pytest.mark.parametrize("jit", [None, True])
+def test_ragged_rows_of_different_lengths_do_not_meet_in_functions(jit: bool | None) -> None:
+    def cut(*lengths: int) -> Any:
+        return tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], list(lengths))
+
+    spec = [tf.RaggedTensorSpec([None, None])] * 2
+    for f in (
+        lambda x, y: x + y,
+        lambda x, y: tf.ragged.map_flat_values(tf.maximum, x, y),
+        lambda x, y: tf.where(x > 1.0, x, y),
+        lambda x, y: (x + 1.0) * tf.exp(y),
+    ):
+        g = tf.function(f, jit_compile=jit, input_signature=spec)
+        for lengths in ((2, 1), (0, 3), (3, 0)):
+            x = cut(*lengths)
+            got, want = g(x, x + 0.0), f(x, x)
+            np.testing.assert_array_equal(got.row_splits, want.row_splits)
+            np.testing.assert_allclose(got.values, want.values, 1e-5)
+        for bad in ((1, 2), (2, 0, 1), (3,)):
+            for way in (f, g):
+                with pytest.raises((Invalid, ValueError), match=r"rows|values"):
+                    way(cut(2, 1), cut(*bad))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.composite.ragged_convert import cut_to_numbers, places
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
-from wengert.composite.row_partition import RowPartition, same_rows
+from wengert.composite.row_partition import RowPartition, alike, same_rows
 from wengert.composite.rules import for_ragged
 from wengert.core import nest
 from wengert.core.apply import apply
@@ -46,6 +46,10 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             "the ragged tensors must have the same rows",
         )
     flat_args, flat_kwargs = nest.map_structure(_flat, (args, kwargs))
+    whole = results[0]
+    for other in results[1:]:
+        parts = _joint("map_flat_values", whole, other)
+        whole = whole if parts == whole._partitions else ragged_of(whole.flat_values, parts)
     result = op(*flat_args, **flat_kwargs)
     own, made = results[0].flat_values.shape, getattr(result, "shape", None)
     require(
@@ -57,7 +61,7 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         ),
         kind=ValueError,
     )
-    return results[0].with_flat_values(result)
+    return whole.with_flat_values(result)
 
 
 def _flat(x: Any) -> Any:
@@ -67,8 +71,19 @@ def _flat(x: Any) -> Any:
 def _cut_alike(x: RaggedTensor, y: RaggedTensor) -> bool:
     ours, theirs = x._partitions, y._partitions
     return len(ours) == len(theirs) and all(
-        same_rows(a, b) is not False for a, b in zip(ours, theirs, strict=True)
+        same_rows(a, b) is not False and _single(a) == _single(b)
+        for a, b in zip(ours, theirs, strict=True)
     )
+
+
+def _single(rows: RowPartition) -> bool:
+    """Whether the rows are known to hold one value each, which stands for any number of them."""
+    return rows.static_uniform_row_length == 1
+
+
+def _joint(name: str, x: RaggedTensor, y: RaggedTensor) -> list[RowPartition]:
+    """The cuts that both have."""
+    return [alike(name, a, b) for a, b in zip(x._partitions, y._partitions, strict=True)]
 
 
 def elementwise(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
@@ -83,7 +98,11 @@ def elementwise(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
 def binary(function: Callable[[Any, Any], Any], x: Any, y: Any, name: str = "") -> Any:
     """A function of two elements, which broadcast."""
     x, y, rows = broadcast(name or function.__name__, x, y)
-    values = function(x, y)
+    return ragged_of(function(x, y), rows)
+
+
+def ragged_of(values: Any, rows: Sequence[RowPartition]) -> Any:
+    """Values cut by partitions, the outermost first."""
     for part in reversed(rows):
         values = ragged(values, part)
     return values
@@ -101,7 +120,7 @@ def broadcast(name: str, x: Any, y: Any) -> tuple[Any, Any, list[RowPartition]]:
     """The flat values of both operands where they meet, and how the result is cut."""
     both = isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)
     if both and x.shape.rank == y.shape.rank and _cut_alike(x, y):
-        return x.flat_values, y.flat_values, x._partitions
+        return x.flat_values, y.flat_values, _joint(name, x, y)
     model: RaggedTensor = x if isinstance(x, RaggedTensor) else y
     x, y = (v if isinstance(v, RaggedTensor) else operand(v, None, model.dtype) for v in (x, y))
     if x.shape.rank == 0 or y.shape.rank == 0:
@@ -190,6 +209,8 @@ def _meet(name: str, x: _Cuts, y: _Cuts, dtype: DType) -> tuple[Any, Any, list[R
             raise _mismatch(name, x, y)
         # Of a ragged and a uniform axis that agree, the ragged one says how the result is cut.
         rows = theirs if single_x or (other is None and not single_y) else ours
+        if not (single_x or single_y):
+            rows = alike(name, rows, ours if rows is theirs else theirs)
         x.descend(axis, single_x, rows)
         y.descend(axis, single_y, rows)
         cuts.append(rows)

@@ -358,6 +358,27 @@ def ending_at(rows: RowPartition, size: Tensor) -> RowPartition:
     return demanding("RaggedTensor", _END, rows, rows._splits, size)
 
 
+def alike(name: str, rows: RowPartition, other: RowPartition) -> RowPartition:
+    """A partition that cuts as another does, where a trace cannot tell with a check of that."""
+    if same_rows(rows, other) is not None:
+        return rows
+    splits = tf.cast(other._splits, rows.dtype)
+    return demanding(name, _check_alike, _bad_alike, rows, rows._splits, splits)
+
+
+def _check_alike(name: str, part: np.ndarray, splits: np.ndarray, other: np.ndarray) -> None:
+    if not np.array_equal(splits, other):
+        raise invalid(
+            name,
+            "rows of different lengths do not broadcast",
+            help="Only axes of size 1 are stretched.",
+        )
+
+
+def _bad_alike(part: Any, splits: Any, other: Any) -> tuple[Any, ...]:
+    return (splits != other if splits.shape == other.shape else np.True_,)
+
+
 def same_rows(a: RowPartition, b: RowPartition) -> bool | None:
     """Whether two partitions cut alike; `None` inside a trace, where it may not be known."""
     if a._splits is b._splits or a is b:

@@ -20,6 +20,7 @@ from wengert.core.errors import require
 from wengert.ops import public as tf
 from wengert.ops.declare import static
 from wengert.ops.indexing import where_indices
+from wengert.ops.shape_checks import sized
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, Tensor, TensorLike
@@ -100,7 +101,7 @@ def sparse_dense_matmul(
         return tf.adjoint(result)
     a = as_sparse("sparse_dense_matmul", sp_a)
     dense = of_rank(operand(b, None, a.dtype), 2)
-    _check_product(a, dense, adjoint_a, adjoint_b)
+    dense = _fitting_product(a, dense, adjoint_a, adjoint_b)
     if adjoint_b:
         dense = tf.adjoint(dense)
     rows, columns = a.indices[:, 0], a.indices[:, 1]
@@ -114,22 +115,14 @@ def sparse_dense_matmul(
     return tf.unsorted_segment_sum(picked, rows, count)
 
 
-def _check_product(a: SparseTensor, b: Tensor, adjoint_a: bool, adjoint_b: bool) -> None:
-    require(
-        len(a.shape) == 2 and len(b.shape) == 2 and (a.dtype is b.dtype),
-        "sparse_dense_matmul",
-        "two matrices of one dtype are needed",
-        a,
-        b,
-    )
+def _fitting_product(a: SparseTensor, b: Tensor, adjoint_a: bool, adjoint_b: bool) -> Tensor:
+    """The dense matrix, whose inner size must be that of the sparse one."""
+    name, rule = "sparse_dense_matmul", "inner dimensions must agree"
+    fits = len(a.shape) == 2 and len(b.shape) == 2 and a.dtype is b.dtype
+    require(fits, name, "two matrices of one dtype are needed", a, b)
     inner, other = a.shape[0 if adjoint_a else 1], b.shape[1 if adjoint_b else 0]
-    require(
-        inner == other or None in (inner, other),
-        "sparse_dense_matmul",
-        "inner dimensions must agree",
-        a,
-        b,
-    )
+    require(inner == other or None in (inner, other), name, rule, a, b)
+    return sized(name, rule, b, (None, inner) if adjoint_b else (inner, None))
 
 
 def fill_empty_rows(

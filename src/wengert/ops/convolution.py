@@ -28,6 +28,7 @@ from wengert.ops import sliding as geometry
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import lower_conv, lower_filter, lower_input
 from wengert.ops.declare import static_tuple
+from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import Windows, outer_sizes, windows
 
@@ -272,12 +273,12 @@ def _transposed(
         w,
     )
     batch, channels, _ = geometry.split(x._array.shape, at.first)
-    require(
-        not known_unequal(channels, w._array.shape[-1]),
+    w = sized(
         name,
         "the filter's last axis must equal the input channels",
-        x,
         w,
+        (*[None] * (spatial + 1), channels),
+        x,
         help="Filters of transposed convolutions are [*window, out, in].",
     )
     shape = static_tuple(name, output_shape)
@@ -359,15 +360,11 @@ def depthwise_conv2d(
     x, w = _pair(input, filter)
     x = _ranked(x, 4)
     at = windows("depthwise_conv2d", strides, padding, dilations, data_format, 2)
-    fits = x.ndim >= 4 and w.ndim == 4
-    require(
-        fits and not known_unequal(x._array.shape[-3 if at.first else -1], w._array.shape[2]),
-        "depthwise_conv2d",
-        "`filter` must be [height, width, channels, multiplier]",
-        x,
-        w,
-        help="Its third size must equal the input channels.",
-    )
+    rule = "`filter` must be [height, width, channels, multiplier]"
+    help = "Its third size must equal the input channels."
+    require(x.ndim >= 4 and w.ndim == 4, "depthwise_conv2d", rule, x, w, help=help)
+    channels = x._array.shape[-3 if at.first else -1]
+    w = sized("depthwise_conv2d", rule, w, (None, None, channels, None), x, help=help)
     height, width, channels, multiplier = w._array.shape
     return _convolve(
         "depthwise_conv2d", x, tf.reshape(w, (height, width, 1, channels * multiplier)), at
@@ -382,17 +379,9 @@ def separable_conv2d(
     """A depthwise convolution followed by a 1×1 convolution that mixes the channels."""
     y = depthwise_conv2d(input, depthwise_filter, strides, padding, data_format, dilations)
     w = operand(pointwise_filter, None, y.dtype)
-    require(
-        w.ndim == 4 and not known_unequal(w._array.shape[:2], (1, 1)),
-        "separable_conv2d",
-        "`pointwise_filter` must be [1, 1, channels, outputs]",
-        w,
-    )
+    rule = "`pointwise_filter` must be [1, 1, channels, outputs]"
+    w = sized("separable_conv2d", rule, w, (1, 1, None, None))
     channels = y._array.shape[1 if data_format == "NCHW" else -1]
-    require(
-        not known_unequal(w._array.shape[2], channels),
-        "separable_conv2d",
-        f"`pointwise_filter` must take the {channels} depthwise outputs",
-        w,
-    )
+    rule = "`pointwise_filter` must take the depthwise outputs"
+    w = sized("separable_conv2d", rule, w, (None, None, channels, None), y)
     return conv2d(y, w, 1, "VALID", data_format or "NHWC")

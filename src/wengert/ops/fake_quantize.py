@@ -12,11 +12,11 @@ from typing import Any
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
 from wengert.core.errors import require
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
+from wengert.ops.shape_checks import sized
 from wengert.ops.shaping import sum_to
 
 # A value for which another tensor stands in when it comes to gradients.
@@ -59,13 +59,11 @@ def _scalars(name: str, *xs: Value) -> None:
         require(not x._array.ndim, name, "`min` and `max` must be scalars", x)
 
 
-def _channels(name: str, x: Value, low: Value, high: Value) -> None:
+def _channels(name: str, x: Value, *ends: Any) -> list[Tensor]:
+    """The ends of the ranges of all channels."""
     rule = "`min` and `max` must be vectors with a number for each channel, the last axis"
-    for end in (low, high):
-        fits = end._array.ndim == 1 and x._array.ndim
-        require(
-            fits and not known_unequal(end._array.shape[0], x._array.shape[-1]), name, rule, x, end
-        )
+    require(x._array.ndim, name, rule, x, *ends)
+    return [sized(name, rule, end, (x._array.shape[-1],), x) for end in ends]
 
 
 def _ends(min: float, max: float) -> tuple[Any, Any]:
@@ -114,7 +112,7 @@ def fake_quant_with_min_max_vars_per_channel(
     which = "fake_quant_with_min_max_vars_per_channel"
     x = operand(inputs, dtypes.float32)
     low, high = _ends(min, max)
-    _channels(which, x, low, high)
+    low, high = _channels(which, x, low, high)
     return _rounded(which, x, low, high, num_bits, narrow_range)
 
 
@@ -158,5 +156,5 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     """The gradients of the arguments of `fake_quant_with_min_max_vars_per_channel`."""
     g, x = operand(gradients, dtypes.float32), operand(inputs, dtypes.float32)
     low, high = _ends(min, max)
-    _channels("fake_quant_with_min_max_vars_per_channel_gradient", x, low, high)
+    low, high = _channels("fake_quant_with_min_max_vars_per_channel_gradient", x, low, high)
     return _pulled(g, x, low, high, num_bits, narrow_range)

@@ -110,6 +110,7 @@ def _gather_kernel(x: np.ndarray, i: np.ndarray, axis: int, batch_dims: int) -> 
         # The indices are known to be good; any mode but "raise" saves a second check.
         out: Any = x.take(i, axis, mode="clip") if i.size else _nothing(x, i, axis)
         return np.array(out, object) if type(out) is bytes else out
+    _check_batch("gather", x, i, batch_dims)
     where = (*_grid(i.shape, batch_dims), i)
     out = _front(x, axis, batch_dims)[where]
     moved = axis - batch_dims
@@ -140,6 +141,12 @@ def _infer_gather(x: ShapeDtype, i: ShapeDtype, axis: int, batch_dims: int) -> S
     lead = _common("gather", x, i, batch_dims)
     inner = (*x.shape[batch_dims:axis], *i.shape[batch_dims:], *x.shape[axis + 1 :])
     return ShapeDtype((*lead, *inner), x.dtype)
+
+
+def _check_batch(name: str, x: np.ndarray, i: np.ndarray, batch: int) -> None:
+    """NumPy would let a size of one stand for all."""
+    if x.shape[:batch] != i.shape[:batch]:
+        raise ValueError(f"{name}: the batches differ")
 
 
 def _common(name: str, x: ShapeDtype, i: ShapeDtype, batch: int) -> Any:
@@ -306,6 +313,8 @@ late.GATHER.fill(gather)
 
 
 def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarray:
+    if batch_dims:
+        _check_batch("gather_nd", x, i, batch_dims)
     where = []
     for k in range(i.shape[-1]):
         check_indices("gather_nd", i[..., k], x.shape[batch_dims + k])

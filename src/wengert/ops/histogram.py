@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.dims import known_unequal, negative
+from wengert.core.dims import negative
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
@@ -29,6 +29,7 @@ from wengert.core.types import (
 )
 from wengert.ops import public as tf
 from wengert.ops.declare import must_fit, static_int
+from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
 
@@ -214,9 +215,7 @@ def _histogram_args(
 ) -> tuple[Any, Any, int]:
     x = operand(values)
     ends, n = operand(value_range, None, x.dtype), static_int(name, nbins, "nbins")
-    require(
-        not known_unequal(ends._array.shape, (2,)), name, "`value_range` must be two numbers", ends
-    )
+    ends = sized(name, "`value_range` must be two numbers", ends, (2,))
     return x, ends, at_least(name, "`nbins`", n, 1)
 
 
@@ -306,25 +305,15 @@ def confusion_matrix(
     """
     kind = dtypes.as_dtype(dtype)
     true, result = (_flat(tf.cast(operand(x), dtypes.int64)) for x in (labels, predictions))
-    require(
-        not known_unequal(true._array.shape, result._array.shape),
-        "confusion_matrix",
-        "`labels` and `predictions` must agree",
-        true,
-        result,
-    )
+    rule = "`labels` and `predictions` must agree"
+    result = sized("confusion_matrix", rule, result, true._array.shape, true)
     if num_classes is None:
         n = _class_count(true, result)
     else:
         n = static_int("confusion_matrix", num_classes, "num_classes")
     w = tf.ones_like(true, kind) if weights is None else _flat(tf.cast(operand(weights), kind))
-    require(
-        not known_unequal(w._array.shape, true._array.shape),
-        "confusion_matrix",
-        "`weights` must have the shape of `labels`",
-        w,
-        true,
-    )
+    rule = "`weights` must have the shape of `labels`"
+    w = sized("confusion_matrix", rule, w, true._array.shape, true)
     cells = apply(CELLS, true, result, classes=n)
     return tf.reshape(tf.unsorted_segment_sum(w, cells, n * n), (n, n))
 

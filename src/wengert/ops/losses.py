@@ -115,7 +115,7 @@ def _in_shape(name: str, labels: Any, logits: Any, last: bool) -> Tensor:
     if len(have) == len(want) or (last and len(have) == 1):
         shape = broadcast(name, have, want)
         if not any(map(known_unequal, shape, want)):
-            return tf.broadcast_to(labels, shape)
+            return tf.broadcast_to(labels, want)
     elif last and have and have[-1] == want[-1] and shapes.size(have) == shapes.size(want):
         return tf.reshape(labels, want)  # the same rows, laid out otherwise
     raise invalid(name, "`labels` must have the shape of `logits`", labels, logits)

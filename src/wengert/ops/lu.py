@@ -20,6 +20,7 @@ from wengert.ops.declare import in_float32, need_rank, where_ranked, wide
 from wengert.ops.decompose import must_be_square
 from wengert.ops.gather import whole_numbers
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
+from wengert.ops.shape_checks import sized
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
 from wengert.ops.sorting import choose_type
 
@@ -190,13 +191,8 @@ def lu_solve(
     right = operand(rhs, None, x.dtype)
     need_rank("lu_solve", x, 2)
     need_rank("lu_solve", right, 2)
-    require(
-        not known_unequal(x._array.shape[-1], right._array.shape[-2]),
-        "lu_solve",
-        "`rhs` must have as many rows as the matrix",
-        x,
-        right,
-    )
+    wanted = (*[None] * (right._array.ndim - 2), x._array.shape[-1], None)
+    right = sized("lu_solve", "`rhs` must have as many rows as the matrix", right, wanted, x)
     lower, upper = _factors(x)
     b = apply(PERMUTE_ROWS, right, _perm("lu_solve", perm), inverse=False)
     return tf.triangular_solve(upper, tf.triangular_solve(lower, b), lower=False)

@@ -12,13 +12,13 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
 from wengert.core.errors import OutOfRangeError, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import need_rank, of_length, static, static_tuple
+from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import checked, factor
 from wengert.ops.sliding import extent, outer_sizes
 
@@ -257,13 +257,8 @@ def extract_glimpse(
     need_rank(which, at, 2, 2)
     counts = static_tuple(which, of_length(size, 2), "size")
     require(len(counts) == 2, which, f"`size` must be height and width; got {list(counts)}")
-    require(
-        not known_unequal(at._array.shape, (x._array.shape[0], 2)),
-        which,
-        "`offsets` must be a pair of numbers for each image",
-        x,
-        at,
-    )
+    rule = "`offsets` must be a pair of numbers for each image"
+    at = sized(which, rule, at, (x._array.shape[0], 2), x)
     require(
         noise in ("uniform", "gaussian", "zero"),
         which,

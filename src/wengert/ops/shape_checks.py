@@ -6,19 +6,21 @@ A function of unknown sizes cannot tell while it is traced whether a value fits 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wengert.core.apply import apply
-from wengert.core.dims import is_open, opened
-from wengert.core.errors import invalid
+from wengert.core.dims import is_open, known_unequal, opened
+from wengert.core.errors import invalid, require
 from wengert.core.shapes import Shape, TensorShape, compatible, merge
-from wengert.core.types import Op, ShapeDtype, Tensor
+from wengert.core.types import Op, ShapeDtype, Tensor, Value
 
 
 def _infer(x: ShapeDtype, shape: Shape, name: str, rule: str) -> ShapeDtype:
     if not compatible(x.shape, shape):
-        given = TensorShape(x.shape)
-        raise invalid(name, rule.format(given=given, wanted=TensorShape(shape)))
+        words = rule.replace("{given}", str(TensorShape(x.shape)))
+        raise invalid(name, words.replace("{wanted}", str(TensorShape(shape))))
     return ShapeDtype(merge(x.shape, shape), x.dtype)
 
 
@@ -52,3 +54,18 @@ def of_shape(x: Tensor, shape: Shape, name: str, rule: str) -> Tensor:
         _infer(ShapeDtype(given, x.dtype), opened(shape), name, rule)
         return x
     return apply(PROMISED_SHAPE, x, shape=shape, name=name, rule=rule)
+
+
+def sized(
+    name: str, rule: str, x: Tensor, shape: tuple[Any, ...], *others: Value, help: str = ""
+) -> Tensor:
+    """The tensor, whose sizes must be these (`None` for any): refused now, or as the function runs.
+
+    `rule` is the sentence that says so; `others` are shown beside the tensor.
+    """
+    own = x._array.shape
+    require(not known_unequal(own, shape), name, rule, x, *others, help=help)
+    if all(b is None or a == b for a, b in zip(own, shape, strict=True)):
+        return x
+    words = f"{rule}; got shape {{given}}" + (f". {help.removesuffix('.')}" if help else "")
+    return apply(PROMISED_SHAPE, x, shape=shape, name=name, rule=words)

@@ -27,6 +27,7 @@ from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, must_fit, need_rank, static_float, static_int, wide
+from wengert.ops.shape_checks import sized
 from wengert.ops.solve import refusing
 
 
@@ -149,9 +150,8 @@ def _rows(name: str, diagonals: TensorLike, format: str) -> Value:
         f"`diagonals_format` must be 'compact', 'sequence' or 'matrix'; got {format!r}",
         kind=ValueError,
     )
-    if known_unequal(d._array.shape[-2], 3):
-        raise invalid(name, "three diagonals [..., 3, n] are needed", d)
-    return d
+    wanted = (*[None] * (d._array.ndim - 2), 3, None)
+    return sized(name, "three diagonals [..., 3, n] are needed", d, wanted)
 
 
 @with_fallback
@@ -190,13 +190,9 @@ def tridiagonal_matmul(
     d = _rows("tridiagonal_matmul", diagonals, diagonals_format)
     b = operand(rhs, None, d.dtype)
     need_rank("tridiagonal_matmul", b, 2)
-    require(
-        not known_unequal(d._array.shape[-1], b._array.shape[-2]),
-        "tridiagonal_matmul",
-        "the sizes do not fit: [..., 3, n] and [..., n, k]",
-        d,
-        b,
-    )
+    rule = "the sizes do not fit: [..., 3, n] and [..., n, k]"
+    wanted = (*[None] * (b._array.ndim - 2), d._array.shape[-1], None)
+    b = sized("tridiagonal_matmul", rule, b, wanted, d)
     above, middle, below = tf.unstack(d, 3, axis=-2)
     columns = tf.matrix_transpose(b)
     parts = [
