@@ -133,6 +133,9 @@ class _Cuts:
 
     def __init__(self, x: Any, other_rank: int) -> None:
         self.name = describe(x)
+        if None in (x.shape.rank, other_rank):
+            words = "beside a ragged tensor the rank of a tensor must be known"
+            raise invalid("broadcast", words, x, help="Say it with tf.ensure_shape.")
         missing = max(other_rank - x.shape.rank, 0)
         while missing and not isinstance(x, RaggedTensor):
             x = tf.expand_dims(x, 0)

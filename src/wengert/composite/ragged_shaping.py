@@ -9,11 +9,12 @@ from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, known
 from wengert.core import dtypes
-from wengert.core.convert import to_tensor
-from wengert.core.errors import require
+from wengert.core.convert import operand, to_tensor
+from wengert.core.errors import require, unexpected
 from wengert.ops import dims, indexing, shaping
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
+from wengert.ops.sizes import listed
 
 if TYPE_CHECKING:
     from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
@@ -28,8 +29,14 @@ class DynamicRaggedShape:
     __slots__ = ("_inner", "_rows")
 
     def __init__(self, row_partitions: list[RowPartition], inner_shape: Tensor) -> None:
-        self._rows = list(row_partitions)
-        self._inner = inner_shape
+        self._rows = listed("DynamicRaggedShape", "row_partitions", row_partitions)
+        for rows in self._rows:
+            if not isinstance(rows, RowPartition):
+                raise unexpected("DynamicRaggedShape", "a list of RowPartition", row_partitions)
+        sizes = operand(inner_shape)
+        if sizes.shape.rank != 1 or not sizes.dtype.is_integer:
+            raise unexpected("DynamicRaggedShape", "a vector of sizes", sizes)
+        self._inner = sizes
 
     @classmethod
     def from_tensor(cls, t: Any, dtype: DTypeLike | None = None) -> DynamicRaggedShape:

@@ -9,9 +9,10 @@ from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, require
+from wengert.core.errors import at_site, require, unexpected
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor_spec import TensorSpec
+from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, IndexedSlices, Tensor
@@ -36,15 +37,30 @@ class RaggedTensorSpec(CompositeSpec):
                 raise at_site(
                     ValueError("RaggedTensorSpec: give `ragged_rank` or a shape of known rank.")
                 )
-            ragged_rank = size.rank - 1
+            ragged_rank = max(size.rank - 1, 0)
+        name = "RaggedTensorSpec"
+        ragged_rank = static_int(name, ragged_rank, "ragged_rank")
+        require(
+            0 <= ragged_rank < 64,
+            name,
+            lambda: f"`ragged_rank` must be from 0 to 63; got {ragged_rank}",
+            kind=ValueError,
+        )
+        splits = dtypes.as_dtype(row_splits_dtype)
+        require(
+            splits in (dtypes.int32, dtypes.int64),
+            name,
+            lambda: f"row splits are int32 or int64; got {splits.name}",
+            kind=ValueError,
+        )
         require(
             size.rank is None or ragged_rank < max(size.rank, 1),
-            "RaggedTensorSpec",
+            name,
             lambda: f"`ragged_rank` {ragged_rank} must be less than the rank {size.rank}",
             kind=ValueError,
         )
         kind = dtypes.as_dtype(dtype) if flat_values_spec is None else flat_values_spec.dtype
-        self._facts = (size, kind, ragged_rank, dtypes.as_dtype(row_splits_dtype))
+        self._facts = (size, kind, ragged_rank, splits)
         self._flat_values_spec = flat_values_spec
 
     @property
@@ -81,6 +97,8 @@ class RaggedTensorSpec(CompositeSpec):
         """The spec of a ragged tensor, or of a dense one as a tensor without cuts."""
         if isinstance(value, RaggedTensor):
             return value._type_spec
+        if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            raise unexpected("RaggedTensorSpec.from_value", "a ragged or dense tensor", value)
         return cls(value.shape, value.dtype, 0)
 
     def is_compatible_with(self, spec_or_value: Tensor | RaggedTensor) -> bool:

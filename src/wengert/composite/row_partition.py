@@ -363,20 +363,13 @@ def alike(name: str, rows: RowPartition, other: RowPartition) -> RowPartition:
     if same_rows(rows, other) is not None:
         return rows
     splits = tf.cast(other._splits, rows.dtype)
-    return demanding(name, _check_alike, _bad_alike, rows, rows._splits, splits)
+    return demanding(name, _ALIKE, rows, rows._splits, splits)
 
 
-def _check_alike(name: str, part: np.ndarray, splits: np.ndarray, other: np.ndarray) -> None:
-    if not np.array_equal(splits, other):
-        raise invalid(
-            name,
-            "rows of different lengths do not broadcast",
-            help="Only axes of size 1 are stretched.",
-        )
-
-
-def _bad_alike(part: Any, splits: Any, other: Any) -> tuple[Any, ...]:
-    return (splits != other if splits.shape == other.shape else np.True_,)
+_ALIKE = Requirement(
+    (unequal, "rows of different lengths do not broadcast"),
+    help="Only axes of size 1 are stretched.",
+)
 
 
 def same_rows(a: RowPartition, b: RowPartition) -> bool | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.errors import at_site, require
+from wengert.core.errors import at_site, require, unexpected
 from wengert.core.shapes import TensorShape
 from wengert.core.tensor import ActsAsTensor, Tensor
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
@@ -114,6 +114,9 @@ class StaticSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: Optional | SparseTensor) -> StaticSpec:
         """The spec of a value."""
+        if not hasattr(value, "_type_spec"):
+            kind = cls.__name__.removesuffix("Spec")
+            raise unexpected(f"{cls.__name__}.from_value", f"a value such as {kind}", value)
         return value._type_spec
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:

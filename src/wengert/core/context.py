@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from wengert.core.errors import unexpected
 from wengert.core.sites import RawSite
 
 if TYPE_CHECKING:
@@ -140,6 +141,8 @@ class name_scope:  # TensorFlow's name
 
 def scoped(name: str) -> str:
     """The name with the present prefix."""
+    if not isinstance(name, str):
+        raise unexpected("name", "a text", name)
     return _scope.get() + name
 
 

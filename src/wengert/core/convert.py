@@ -23,7 +23,13 @@ from wengert.core.composite_operands import CompositeOperand
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe, exhausted, invalid_dtype
+from wengert.core.errors import (
+    at_site,
+    describe,
+    exhausted,
+    invalid_dtype,
+    unexpected,
+)
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
@@ -95,7 +101,10 @@ def operand_or_empty(value: TensorLike, dtype: DType) -> Value:
 
 
 def _is_empty(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(map(_is_empty, value))
+    try:
+        return isinstance(value, list | tuple) and all(map(_is_empty, value))
+    except RecursionError as error:
+        raise nest.too_deep("convert_to_tensor", error, value) from None
 
 
 # Functions of the program that make tensors of its own types, by priority.
@@ -110,6 +119,8 @@ def register_tensor_conversion_function(
     if not kinds or not all(isinstance(k, type) for k in kinds):
         text = f"register_tensor_conversion_function: a type was expected; got {base_type!r}."
         raise at_site(TypeError(text))
+    if not callable(conversion_func):
+        raise unexpected("register_tensor_conversion_function", "a function", conversion_func)
     CONVERSIONS.append((priority, kinds, conversion_func))
     CONVERSIONS.sort(key=lambda entry: entry[0])
 
@@ -362,6 +373,10 @@ def _from_python(value: Any, dtype: DType | None, hint: DType | None) -> np.ndar
         if dtype is None and target is not None:
             return _from_python(value, None, None)
         raise _too_large(value, target) from None
+    except TypeError:  # bfloat16 takes no whole number beyond 64 bits
+        if chosen is None or kind not in ("i", "f"):
+            raise
+        array = np.array(value, np.float64).astype(chosen.np)
     except ValueError:
         if _depth(value) > _MOST_DIMENSIONS:
             text = f"convert_to_tensor: a tensor has at most {_MOST_DIMENSIONS} dimensions"

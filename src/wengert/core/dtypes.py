@@ -11,7 +11,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from wengert.core.errors import at_site
+from wengert.core.errors import (
+    at_site,
+    shown,
+)
 
 
 class DType:
@@ -203,7 +206,7 @@ def as_dtype(type_value: Any) -> DType:
         type_value = type_value.as_numpy_dtype
     try:
         num = None if type_value is None else np.dtype(type_value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         num = None
     if num is not None and num.kind in "SU":
         return string
@@ -214,7 +217,7 @@ def as_dtype(type_value: Any) -> DType:
         raise at_site(TypeError(f"as_dtype: a {kind} is not an element type. Give its `.dtype`."))
     raise at_site(
         TypeError(
-            f"as_dtype: {type_value!r} is not an element type of Wengert. Use one of "
+            f"as_dtype: {shown(type_value)} is not an element type of Wengert. Use one of "
             f"{', '.join(d.name for d in ALL)}."
         )
     )

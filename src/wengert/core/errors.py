@@ -274,11 +274,17 @@ def coded(error: Any, code: str, *related: Any) -> Any:
     return error
 
 
-def _repr(value: Any) -> str:
+def shown(value: Any) -> str:
+    """The repr of a value, however deep it is nested."""
     try:
         return repr(value)
     except RecursionError:
         return f"a {type(value).__name__} that is nested too deep to be shown"
+
+
+def unexpected(name: str, wanted: str, value: Any) -> TypeError:
+    """The error for an argument of a kind that the function does not take."""
+    return at_site(TypeError(f"{name}: {wanted} was expected; got {describe(value)}."))
 
 
 def describe(value: Any) -> str:
@@ -286,7 +292,7 @@ def describe(value: Any) -> str:
     shape = getattr(value, "shape", None)
     dtype = getattr(value, "dtype", None)
     if dtype is None or not hasattr(value, "shape") or isinstance(value, type | ModuleType):
-        text = value if isinstance(value, str) else _repr(value)
+        text = value if isinstance(value, str) else shown(value)
         return text if len(text) <= 80 else text[:77] + "..."
     try:
         dims = "..." if shape is None else ",".join("?" if d is None else str(d) for d in shape)

@@ -19,9 +19,10 @@ class IndexedSlices(CompositeTensor):
     """Rows `values[i]` that belong at `indices[i]` of a larger tensor; rows repeat by adding."""
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
-        self._values = values
-        self._indices = indices
-        self._dense_shape = dense_shape
+        self._values = values if hasattr(values, "dtype") else _tensor(values)
+        self._indices = indices if hasattr(indices, "dtype") else _tensor(indices)
+        plain = isinstance(dense_shape, list | TensorShape)
+        self._dense_shape = _sizes(dense_shape) if plain else dense_shape
 
     @property
     def values(self) -> Any:
@@ -133,3 +134,15 @@ class IndexedSlicesSpec(CompositeSpec):
 
     def _from_components(self, components: list[Tensor]) -> IndexedSlices:
         return IndexedSlices(*components)
+
+
+def _tensor(value: Any) -> Tensor:
+    from wengert.core.convert import operand
+
+    return operand(value)
+
+
+def _sizes(shape: Any) -> Any:
+    sizes = tuple(shape)
+    known = all(type(d) is int for d in sizes)
+    return sizes if known else _tensor(list(sizes))

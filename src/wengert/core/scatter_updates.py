@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.context import building_graph, get_state
-from wengert.core.errors import InvalidIndexError, at_site, require
+from wengert.core.errors import InvalidIndexError, invalid, require, unexpected
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, HOST_CALLS, while_holding
 from wengert.core.tensor import Tensor, Value
@@ -149,8 +149,7 @@ class Scattered(Value):
         return self._scatter("scatter_update", sparse_delta, None)
 
     def _scatter(self, method: str, delta: Tensor | IndexedSlices, ufunc: Any) -> Variable:
-        if not isinstance(delta, IndexedSlices):
-            raise at_site(TypeError(f"{method}: an IndexedSlices was expected; got {delta!r}."))
+        _demand_slices(method, delta)
         if building_graph() is not None:
             return self._update(method, delta)
         rows = _whole(method, delta.indices)
@@ -163,10 +162,14 @@ class Scattered(Value):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Replaces slices along the last indexed axis, batch by batch."""
+        _demand_slices("batch_scatter_update", sparse_delta)
         if building_graph() is not None:
             return self._update("batch_scatter_update", sparse_delta)
         rows = _whole("batch_scatter_update", sparse_delta.indices)
         batch = rows.ndim - 1
+        if not 0 <= batch < self._array.ndim:
+            words = "the indices must have from one axis to as many as the variable"
+            raise invalid("batch_scatter_update", words, self)
         _check_range("batch_scatter_update", rows, self._array.shape[batch])
         grid = np.ogrid[tuple(slice(0, d) for d in rows.shape)]
         where = (*grid[:-1], rows)
@@ -276,3 +279,8 @@ def _put(
         )
     else:
         ufunc.at(array, where, values)
+
+
+def _demand_slices(method: str, delta: Any) -> None:
+    if not isinstance(delta, IndexedSlices):
+        raise unexpected(method, "an IndexedSlices", delta)

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.errors import at_site, invalid, invalid_dtype
+from wengert.core.errors import (
+    at_site,
+    invalid,
+    invalid_dtype,
+    shown,
+    unexpected,
+)
 
 if TYPE_CHECKING:
     from wengert.core.types import Dim, DType
@@ -54,11 +60,21 @@ def _size(value: Any) -> int | None:
         try:
             size = value.__index__()
         except (AttributeError, TypeError):
-            text = f"TensorShape: a size must be a whole number or None; got {value!r}."
+            text = f"TensorShape: a size must be a whole number or None; got {shown(value)}."
             raise at_site(TypeError(text)) from None
     if size is not None and size < 0:
         raise at_site(ValueError(f"TensorShape: a size must not be negative; got {size}."))
     return size
+
+
+_MOST_AXES = 254  # of TensorFlow's tensors
+
+
+def _rank(method: str, rank: Any) -> int:
+    result = rank.__index__() if hasattr(type(rank), "__index__") else -1
+    if not 0 <= result <= _MOST_AXES:
+        raise unexpected(f"TensorShape.{method}", f"a rank from 0 to {_MOST_AXES}", rank)
+    return result
 
 
 def as_shape(value: Any) -> Shape:
@@ -159,14 +175,18 @@ class TensorShape(_Sizes):
         return TensorShape(self._dims + other_dims)
 
     def with_rank(self, rank: int) -> TensorShape:
-        return self.merge_with((None,) * rank)
+        if self._dims is not None and len(self._dims) != _rank("with_rank", rank):
+            raise at_site(ValueError(f"TensorShape: {self} must have rank {rank}."))
+        return self if self._dims is not None else TensorShape((None,) * _rank("with_rank", rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
+        rank = _rank("with_rank_at_least", rank)
         if self._dims is not None and len(self._dims) < rank:
             raise at_site(ValueError(f"TensorShape: {self} must have rank at least {rank}."))
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
+        rank = _rank("with_rank_at_most", rank)
         if self._dims is not None and len(self._dims) > rank:
             raise at_site(ValueError(f"TensorShape: {self} must have rank at most {rank}."))
         return self

@@ -167,7 +167,10 @@ class SymbolicTensor(Tensor):
         raise self._no_value("numpy", NoValueError)
 
     numpy: Any = property(_no_numpy)
-    item = tolist = _no_numpy
+    tolist = _no_numpy
+
+    def item(self, *index: int) -> Any:
+        return self._no_numpy()
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         raise self._no_value("NumPy", NoValueError)

@@ -124,6 +124,9 @@ class Value:
         """The memory of the value, to be read only; `memoryview` asks from Python 3.12 on."""
         return self.__array__().data
 
+    def __bytes__(self) -> bytes:
+        return self.__array__().tobytes()
+
     def __dlpack__(self, **kwargs: Any) -> Any:
         # NumPy refuses to export read-only arrays to old consumers; a copy is always safe.
         return self._array.copy().__dlpack__(**kwargs)
@@ -136,6 +139,9 @@ class Value:
         if not isinstance(self, Tensor):
             kind, help = "Variable", "Write v[i].assign(x)"
         raise at_site(TypeError(f"{kind!r} object does not support item assignment. {help}."))
+
+    def __delitem__(self, index: int) -> None:
+        raise at_site(TypeError("'Tensor' object does not support item deletion. Use tf.concat."))
 
     def __len__(self) -> int:
         if not self._array.ndim:

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import (
+    at_site,
+    describe,
+    unexpected,
+)
 from wengert.core.shapes import TensorShape
 
 if TYPE_CHECKING:
@@ -33,11 +37,14 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+        _demand("from_tensor", "a tensor", tensor)
         return cls(tensor.shape, tensor.dtype, name)
 
     @classmethod
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        return cls(spec.shape, spec.dtype, name or spec.name)
+        _demand("from_spec", "a spec", spec)
+        own = spec.name if isinstance(spec, TensorSpec) else None
+        return cls(spec.shape, spec.dtype, name or own)
 
     @property
     def shape(self) -> TensorShape:
@@ -70,6 +77,8 @@ class TensorSpec(TypeSpec):
 
     def is_compatible_with(self, spec_or_tensor: Tensor | TensorSpec) -> bool:
         """Whether a tensor or spec could be of this kind."""
+        if not hasattr(spec_or_tensor, "dtype") or not hasattr(spec_or_tensor, "shape"):
+            return False
         same = self._dtype == spec_or_tensor.dtype
         return same and self._shape.is_compatible_with(spec_or_tensor.shape)
 
@@ -81,6 +90,7 @@ class TensorSpec(TypeSpec):
         )
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:
+        _demand("most_specific_compatible_type", "a spec", other)
         if self._dtype != other.dtype:
             raise ValueError(f"TensorSpec: {self} and {other} have no common type.")
         return TensorSpec(self._shape.most_specific_compatible_shape(other.shape), self._dtype)
@@ -100,3 +110,8 @@ class TensorSpec(TypeSpec):
 
     def __reduce__(self) -> Any:
         return TensorSpec, (self._shape, self._dtype, self._name)
+
+
+def _demand(method: str, wanted: str, value: Any) -> None:
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        raise unexpected(f"TensorSpec.{method}", wanted, value)

@@ -49,6 +49,7 @@ from wengert.data.structure import normalize, spec_of
 from wengert.data.user_functions import UserFunction
 from wengert.graph.builder import building
 from wengert.io.paths import local
+from wengert.ops.declare import static_tuple
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, TensorLike, Values
@@ -353,7 +354,7 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         self, batch_size: int | list[int], drop_remainder: bool = False, name: str | None = None
     ) -> Dataset:
         """The rows of each element in batches of another size, or of several sizes in turn."""
-        sizes = [int(n) for n in np.atleast_1d(np.asarray(batch_size))]
+        sizes = list(static_tuple("rebatch", batch_size, "batch_size"))
         if not sizes or min(sizes) < 0 or not any(sizes):
             raise invalid("rebatch", "`batch_size` must be greater than zero", str(batch_size))
         return Dataset(Rebatch(self._plan, sizes, bool(drop_remainder)))

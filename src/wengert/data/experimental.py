@@ -11,7 +11,13 @@ import numpy as np
 from wengert.composite.optional import Optional, OptionalSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import OutOfRangeError, at_site, describe, invalid
+from wengert.core.errors import (
+    OutOfRangeError,
+    at_site,
+    describe,
+    invalid,
+    unexpected,
+)
 from wengert.core.missing_names import namespace as _namespace
 from wengert.data.batching import common_spec
 from wengert.data.csv_datasets import CsvDataset, make_csv_dataset
@@ -87,6 +93,8 @@ def at(dataset: Dataset, index: int) -> Tensor:
 
 def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Dataset:
     """A dataset of the elements of a list."""
+    if not isinstance(elements, list | tuple):
+        raise unexpected("from_list", "a list of elements", elements)
     if not elements:
         raise at_site(ValueError("from_list: give at least one element."))
     parts = [Tensors([normalize(e)]) for e in elements]
@@ -95,6 +103,8 @@ def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Datas
 
 def get_next_as_optional(iterator: Any) -> Optional:
     """The next element of an iterator as an optional."""
+    if not hasattr(iterator, "get_next_as_optional"):
+        raise unexpected("get_next_as_optional", "an iterator of a dataset", iterator)
     return iterator.get_next_as_optional()
 
 
@@ -187,6 +197,8 @@ def snapshot(path: Any, compression: str | None = "AUTO", *args: Any, **kwargs: 
 
 def save(dataset: Dataset, path: Any, *args: Any, **kwargs: Any) -> None:
     """Writes the elements of a dataset to a folder."""
+    if not isinstance(dataset, Dataset):
+        raise unexpected("save", "a dataset", dataset)
     dataset.save(path, *args, **kwargs)
 
 

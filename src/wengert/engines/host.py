@@ -231,8 +231,8 @@ def _explained(error: Exception, graph: Graph) -> Exception:
     node = _failed(error, graph)
     if node is None or getattr(error, "_placed", False):
         return error
-    if node.op is HOST_CALL and hasattr(error, "site"):  # at a line of what was called
-        result = error
+    if node.op is HOST_CALL:  # at a line of what was called
+        result = error if hasattr(error, "site") else at_site(error, node.site)
         result.add_note(f"  in {node.attrs['name']}, called at {locate(node.site)}")
     elif hasattr(error, "site") or isinstance(error, OpError):
         result = error

@@ -15,7 +15,11 @@ from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import answer_refused, apply, refuses, wrap
 from wengert.core.context import Listener, State, get_state, using
 from wengert.core.dims import Dim
-from wengert.core.errors import at_site
+from wengert.core.dtypes import DType
+from wengert.core.errors import (
+    at_site,
+    invalid,
+)
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import USER, RawSite, find
 from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
@@ -269,7 +273,8 @@ class Builder(Graph):
                     break
         result = op.infer(*specs, **given)
         if op.fill is not None and (shapes.size(result.shape) or SMALL + 1) <= SMALL:
-            return wrap(np.full(result.shape, op.fill, result.dtype.np), find(_frame(2)))
+            number = op.fill if result.dtype is not dtypes.string else b""
+            return wrap(np.full(result.shape, number, result.dtype.np), find(_frame(2)))
         if state is None or state.site is None:
             frame = _frame(2)
             code = frame.f_code
@@ -322,7 +327,7 @@ class Builder(Graph):
             if content is not None:
                 if all(type(d) is not Dim for d in content.flat):
                     self.nodes.pop()
-                    return wrap(content.astype(spec.dtype.np), node.site)
+                    return wrap(_constant(op, content, spec.dtype), node.site)
                 self._contents[out] = content
         return None
 
@@ -368,3 +373,12 @@ def building() -> Builder | None:
     """The graph being built here, or `None` in eager code."""
     state = get_state()
     return None if state is None else state.graph
+
+
+def _constant(op: Op, content: np.ndarray, dtype: DType) -> np.ndarray:
+    """Known whole numbers in the dtype of the result that they are."""
+    try:
+        return content.astype(dtype.np)
+    except OverflowError:
+        words = f"the size {max(content.flat)} does not fit {dtype.name}"
+        raise invalid(op.name, words, help="Ask for out_type=tf.int64.") from None

@@ -16,6 +16,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.io.expansion import expanded
 from wengert.io.tfrecord import compression
+from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
@@ -89,6 +90,8 @@ def decode_raw(
             f"{dtype.name}",
         )  # fmt: skip
     width = dtype.np.itemsize
+    if fixed_length is not None:
+        fixed_length = static_int("decode_raw", fixed_length, "fixed_length")
     if fixed_length is not None and (fixed_length <= 0 or fixed_length % width):
         raise invalid(
             "decode_raw",

@@ -14,6 +14,7 @@ from wengert.core.op import Op, ShapeDtype
 from wengert.io.images import decode_jpeg, encode_jpeg
 from wengert.ops import random
 from wengert.ops.color import convert_image_dtype
+from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
@@ -57,6 +58,7 @@ def adjust_jpeg_quality(
 
 
 def _check(name: str, low: Any, high: Any) -> None:
+    low, high = (static_int(name, n, "jpeg quality") for n in (low, high))
     if low < 0 or high < 0 or low > 100 or high > 100:
         raise at_site(ValueError(f"{name}: qualities are from 0 to 100; got {low} and {high}."))
     if low >= high:

@@ -17,7 +17,13 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.dtypes import DType
-from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
+from wengert.core.errors import (
+    FailedPreconditionError,
+    at_site,
+    describe,
+    invalid,
+    unexpected,
+)
 from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
 from wengert.core.tensor_spec import TensorSpec
@@ -25,6 +31,7 @@ from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
 from wengert.io.paths import refused
 from wengert.ops.cast import cast
+from wengert.ops.declare import static_int
 from wengert.ops.hashing import to_hash_bucket_fast
 from wengert.ops.select import where
 from wengert.ops.strings import as_string
@@ -256,6 +263,10 @@ class StaticHashTable(Table):
         self, initializer: TableInitializerBase, default_value: int | str, name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
+        if not hasattr(initializer, "key_dtype") or not hasattr(initializer, "initialize"):
+            raise unexpected(
+                "StaticHashTable", "an initializer such as those of tf.lookup", initializer
+            )
         super().__init__(initializer.key_dtype, initializer.value_dtype, default_value)
         initializer.initialize(self)
 
@@ -283,6 +294,7 @@ class StaticVocabularyTable(_Lookup):
         self, initializer: KeyValueTensorInitializer, num_oov_buckets: int, lookup_key_dtype: Any = None,
         name: str | None = None, experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
+        num_oov_buckets = static_int("StaticVocabularyTable", num_oov_buckets, "num_oov_buckets")
         if num_oov_buckets <= 0:
             raise at_site(
                 ValueError(

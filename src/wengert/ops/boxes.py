@@ -174,7 +174,9 @@ def crop_and_resize(
     )
     size = static("crop_and_resize", crop_size)
     require(
-        isinstance(size, tuple) and len(size) == 2 and all(is_open(n) or n >= 1 for n in size),
+        isinstance(size, tuple)
+        and len(size) == 2
+        and all(type(n) is Dim or (type(n) is int and n >= 1) for n in size),
         "crop_and_resize",
         f"`crop_size` must be two positive numbers; got {size}",
     )

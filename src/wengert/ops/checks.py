@@ -14,7 +14,12 @@ from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, executing_eagerly, get_state, restoring, using
 from wengert.core.convert import operand, operands
-from wengert.core.errors import InvalidArgumentError, at_site, describe
+from wengert.core.errors import (
+    InvalidArgumentError,
+    at_site,
+    describe,
+    unexpected,
+)
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.sites import caller
@@ -31,15 +36,22 @@ from wengert.core.types import (
     Variable,
 )
 from wengert.ops import public as tf
-from wengert.ops.declare import expand, static_int
+from wengert.ops.declare import (
+    expand,
+    static_int,
+    static_tuple,
+)
 from wengert.ops.nodes import HOST_CALL
+from wengert.ops.sizes import listed
 from wengert.ops.text import structure_text
 
 
 def _failed(
     name: str, text: str, message: str | None = None, kind: type = InvalidArgumentError
 ) -> Exception:
-    full = f"{name}: {message + '; ' if message else ''}{text}."
+    if isinstance(message, Value | bytes):
+        message = structure_text(message)
+    full = f"{name}: {f'{message}; ' if message else ''}{text}."
     error = kind(None, None, full) if issubclass(kind, InvalidArgumentError) else kind(full)
     return at_site(error)
 
@@ -85,6 +97,7 @@ def Assert(
             holds = bool(verdict)
         if holds:
             return
+    data = listed("Assert", "data", data)
     if not executing_eagerly():
         tensors = [x for x in data if isinstance(x, Value)]
 
@@ -130,7 +143,7 @@ def _compare(
         verdict, left, right = holds
         if verdict.all():
             return
-        count = 3 if summarize is None else summarize
+        count = 3 if summarize is None else static_int(what, summarize, "summarize")
         bad = np.argwhere(~verdict)[: count if count > 0 else None]
         values = [(left[tuple(i)], right[tuple(i)]) for i in bad]
         places = ", ".join(
@@ -347,9 +360,9 @@ def assert_rank_at_least(
 
 def assert_rank_in(x: TensorLike, ranks: Any, message: Any = None, name: str | None = None) -> None:
     """Raises `ValueError` unless the tensor has one of these ranks."""
-    allowed = [static_int("assert_rank_in", r, "ranks") for r in ranks]
+    allowed = static_tuple("assert_rank_in", ranks, "ranks")
     fits = lambda r: functools.reduce(operator.or_, [r == n for n in allowed], False)
-    _check_rank("assert_rank_in", x, fits, f"a rank in {allowed}", message)
+    _check_rank("assert_rank_in", x, fits, f"a rank in {list(allowed)}", message)
 
 
 def assert_scalar(tensor: TensorLike, message: Any = None, name: str | None = None) -> Tensor:
@@ -393,7 +406,7 @@ def assert_proper_iterable(values: TensorLike) -> None:
 def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None) -> Any:
     """The one float dtype of all tensors, or `ValueError`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    for t in tensors or ():
+    for t in [] if tensors is None else listed("assert_same_float_dtype", "tensors", tensors):
         own = operand(t).dtype
         if wanted is not None and own is not wanted:
             raise _failed(
@@ -423,7 +436,9 @@ def assert_shapes(
     name: str | None = None,
 ) -> None:
     """Raises `ValueError` unless tensors have the given shapes; a letter means one size each."""
-    pairs = shapes.items() if isinstance(shapes, dict) else shapes
+    pairs = list(shapes.items()) if isinstance(shapes, dict) else shapes
+    if not isinstance(pairs, list | tuple) or not all(len(p) == 2 for p in pairs):
+        raise unexpected("assert_shapes", "a dict of shapes, or a list of pairs", shapes)
     sizes: dict[Any, tuple[int, Any]] = {}
     for tensor, symbols in pairs:
         x = operand(tensor.deref() if hasattr(tensor, "deref") else tensor)
@@ -468,6 +483,8 @@ def print_(
 
     `output_stream` is a stream, a logging function, or `"file://path"`, which is appended to.
     """
+    _check_print(output_stream, sep, end)
+    summarize = 3 if summarize is None else static_int("print", summarize, "summarize")
     if not executing_eagerly() and _print_later(inputs, output_stream, summarize, sep, end):
         return
     stream: Any = sys.stderr if output_stream is None else output_stream
@@ -484,6 +501,18 @@ def print_(
         stream.flush()
     else:
         stream(text)
+
+
+def _check_print(stream: Any, sep: str, end: str) -> None:
+    for what, text in (("sep", sep), ("end", end)):
+        if not isinstance(text, str):
+            raise unexpected("print", f"a text as `{what}`", text)
+    if not (
+        stream is None or isinstance(stream, str) or hasattr(stream, "write") or callable(stream)
+    ):
+        raise unexpected(
+            "print", "a stream, a function or 'file://path' as `output_stream`", stream
+        )
 
 
 def _print_later(

@@ -372,14 +372,15 @@ def linspace(
 ) -> Tensor:
     """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
 
-    Whole numbers give float64.
+    Whole numbers give float64, those of 8 and 16 bits float32.
     """
     from wengert.core.shapes import check_axis
 
     x = operand(start)
     y = operand(stop, x.dtype)
     if x.dtype.is_integer:
-        x, y = tf.cast(x, dtypes.float64), tf.cast(y, dtypes.float64)
+        kind = dtypes.float32 if x.dtype.size < 4 else dtypes.float64
+        x, y = tf.cast(x, kind), tf.cast(y, kind)
     counts = static_tuple("linspace", num, "num")
     require(
         len(counts) == 1 and not negative(counts[0]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,7 +158,7 @@ BLOCK_GRAD = Op(
 
 def _mask(what: str, value: int) -> int:
     """The bits of a mask; none for `None`. TensorFlow cuts fractions off."""
-    if value is None or type(value) is float:
+    if value is None or (type(value) is float and math.isfinite(value)):
         return int(value or 0)
     return int(static_int("strided_slice", value, what))
 

@@ -13,7 +13,15 @@ from wengert.core.dims import is_open
 from wengert.core.errors import at_site, require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.core.types import (
+    DType,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import must_fit, need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
@@ -98,7 +106,10 @@ DCT = Op(
 def _check_dct(name: str, type: int, n: int | None, axis: int, norm: str | None) -> None:
     require(axis == -1, name, f"`axis` must be -1; got {axis}", kind=NotImplementedError)
     require(
-        type in (1, 2, 3, 4), name, f"`type` must be 1, 2, 3 or 4; got {type!r}", kind=ValueError
+        not isinstance(type, DType) and type in (1, 2, 3, 4),
+        name,
+        f"`type` must be 1, 2, 3 or 4; got {type!r}",
+        kind=ValueError,
     )
     require(
         norm in (None, "ortho"),
@@ -154,4 +165,4 @@ def idct(
     """The inverse of `dct`, up to a factor 2n (2n - 2 for type 1) without `norm="ortho"`."""
     n = None if n is None else static_int("idct", n, "n")
     _check_dct("idct", type, n, axis, norm)
-    return dct(input, {1: 1, 2: 3, 3: 2, 4: 4}[type], n, axis, norm)
+    return dct(input, {2: 3, 3: 2}.get(type, type), n, axis, norm)

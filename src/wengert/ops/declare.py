@@ -21,6 +21,7 @@ from wengert.core.convert import operand, operand_or_empty, operands
 from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype, require_dtype
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import broadcast_shapes
+from wengert.core.nest import too_deep
 from wengert.core.padded import Padded
 from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
 from wengert.core.types import (
@@ -315,7 +316,10 @@ def static(name: str, value: Any) -> Any:
         require_dtype(value.dtype.kind in "iu", name, "whole numbers were expected", value)
         return _tuples(value.tolist())
     if _is_list(value):
-        return tuple(static(name, _whole(v)) for v in value)
+        try:
+            return tuple(static(name, _whole(v)) for v in value)
+        except RecursionError as error:
+            raise too_deep(name, error, value) from None
     try:
         return value.__index__()
     except (AttributeError, TypeError):

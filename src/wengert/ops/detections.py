@@ -415,6 +415,7 @@ def draw_bounding_boxes(
     `colors` are taken in turn, box by box; ten of our own if there are none.
     """
     x = operand(images)
+    require(x._array.ndim == 4, "draw_bounding_boxes", "`images` must have rank 4", x)
     x = x if x.dtype.is_floating else tf.cast(x, dtypes.float32)
     given = None if colors is None else operand(colors, None, dtypes.float32)
     if given is None or given._array.shape[:1] == (0,):

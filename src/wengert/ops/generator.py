@@ -11,7 +11,12 @@ from wengert.core import dtypes, random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, require
+from wengert.core.errors import (
+    at_site,
+    describe,
+    require,
+    unexpected,
+)
 from wengert.core.lazy_modules import lax
 from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
@@ -111,6 +116,8 @@ class Generator:
         if copy_from is not None:
             if alg is not None or state is not None:
                 raise at_site(ValueError("Generator: give `copy_from`, or `state` and `alg`."))
+            if not isinstance(copy_from, Generator):
+                raise unexpected("Generator", "a generator to copy", copy_from)
             state, alg = copy_from.state, copy_from.algorithm
         if state is None or alg is None:
             raise at_site(
@@ -282,8 +289,8 @@ def _signed(number: int) -> int:
 
 
 def _joined(key: int, counter: list[int]) -> list[int]:
-    halves = operand(counter, None, dtypes.int64)._array.astype(np.int64).reshape(-1)
-    number = operand(key, None, dtypes.int64)._array
+    halves = _known(counter).astype(np.int64).reshape(-1)
+    number = _known(key)
     try:
         return [*halves.tolist(), int(number.reshape(()))]
     except (TypeError, ValueError, OverflowError):
@@ -292,8 +299,22 @@ def _joined(key: int, counter: list[int]) -> list[int]:
         ) from None
 
 
+def _known(number: TensorLike) -> np.ndarray:
+    """The array of a state or of its parts, which no trace can hand over."""
+    x = operand(number, None, dtypes.int64)
+    require(
+        not is_symbolic(x),
+        "Generator",
+        "in a function the state of a new generator must be known",
+        x,
+        help="Make the generator outside, and call its `reset` inside.",
+        kind=ValueError,
+    )
+    return np.asarray(x._array)
+
+
 def _state_array(state: TensorLike) -> np.ndarray:
-    array = operand(state, None, dtypes.int64)._array
+    array = _known(state)
     require(
         array.shape == (3,) and array.dtype.kind in "iu",
         "Generator",

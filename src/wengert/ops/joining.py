@@ -12,13 +12,20 @@ from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
-from wengert.core.dims import Dim, is_open, known_unequal, negative
+from wengert.core.dims import Dim, known_unequal, negative
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.op_facts import TAME
-from wengert.core.types import ActsAsTensor, JaxArray, Tensor, TensorLike, Value
+from wengert.core.types import (
+    ActsAsTensor,
+    JaxArray,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    Value,
+)
 from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import (
@@ -86,16 +93,21 @@ def _refuse_names(name: str, values: Any) -> None:
     )
 
 
+_MOST_PARTS = 2**31 - 1  # counted in an int32 by TensorFlow
+# What is one tensor, although Python would go through its parts.
+_WHOLE = ActsAsTensor | str | bytes
+
+
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Joins tensors of one shape along a new axis."""
     try:
         place = static_int("stack", axis)
         _refuse_names("stack", values)
-        if isinstance(values, np.ndarray) and values.ndim and not place:
+        if isinstance(values, np.ndarray | np.generic) and not (place and values.ndim):
             return to_tensor(values)
-        if isinstance(values, ActsAsTensor) or not isinstance(values, Iterable):
+        if isinstance(values, _WHOLE) or not isinstance(values, Iterable):
             return to_tensor(values)
-        if isinstance(values, Value) and not place and is_open(values._array.shape):
+        if isinstance(values, Value) and not (place and values._array.ndim):
             return tf.identity(values)
         result = unstack(values) if isinstance(values, Value) else list(values)
         if not place and not any(isinstance(v, Value | ActsAsTensor) for v in result):
@@ -201,6 +213,8 @@ def _infer_concat(*xs: ShapeDtype, axis: int) -> ShapeDtype:
         if x.shape is None:
             total = None
             continue
+        words = f"`axis` {axis} is out of range for a tensor of rank {len(x.shape)}"
+        require(axis < len(x.shape), "concat", words, *xs[:4])
         rest = (*x.shape[:axis], None, *x.shape[axis + 1 :])
         require(
             len(x.shape) == len(shape)
@@ -239,9 +253,8 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Joins tensors along an axis they have."""
     try:
         if type(values) is not list and type(values) is not tuple:
-            if isinstance(values, Value | ActsAsTensor | np.ndarray) or not isinstance(
-                values, Iterable
-            ):
+            whole = isinstance(values, Value | _WHOLE | np.ndarray | range | TensorShape)
+            if whole or not isinstance(values, Iterable):
                 return _alone(values, axis)
             _refuse_names("concat", values)
         xs = _tensors("concat", values)
@@ -334,7 +347,7 @@ def split(
         if type(wanted) is Dim:
             raise wanted.unknown("the number of parts of tf.split")
         if isinstance(wanted, int):
-            if wanted <= 0 or known_unequal(size % wanted, 0):
+            if wanted <= 0 or wanted > _MOST_PARTS or known_unequal(size % wanted, 0):
                 raise invalid(
                     "split",
                     f"axis {place} of size {size} does not cut into {wanted} equal parts",

@@ -203,11 +203,13 @@ def _as_truth(value: Any, beside: Value | Alias) -> Any:
     """The same for an operator that is logic for booleans: beside one, numbers are truth values."""
     plain = type(beside) is Tensor and beside._array.dtype is _FLOAT
     if not plain and beside.dtype is dtypes.bool_ and isinstance(value, _NUMBERS):
-        value = np.real(np.asarray(value)) != 0
+        array = np.asarray(value)
+        if array.dtype.kind in "iufcb":
+            value = np.real(array) != 0
     return adopted(value, beside)
 
 
-_NUMBERS = int | float | complex | np.number | np.ndarray
+_NUMBERS = int | float | complex | np.number | np.ndarray | list | tuple
 
 
 # The operations of infix operators that do not go through `apply2`, by the names of the methods.

@@ -212,6 +212,8 @@ def roll(input: TensorLike, shift: TensorLike, axis: Any, name: str | None = Non
         f"`shift` and `axis` must be equally long; got {len(shifts)} and {len(wanted)}",
     )
     axes = shapes.axes("roll", wanted, x._array.ndim)
+    if not axes:
+        return apply(ROLL, x, shift=(0,), axis=(0,)) if x._array.ndim else x
     if is_open(shifts):
         return apply(ROLL_BY, x, operand(shift), axis=axes)
     return apply(ROLL, x, shift=shifts, axis=axes)

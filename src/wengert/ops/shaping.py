@@ -315,11 +315,18 @@ RESHAPE = Op(
 )
 
 
+def _infer_reshape_by(x: ShapeDtype, shape: ShapeDtype) -> ShapeDtype:
+    require(
+        shape.shape is None or len(shape.shape) == 1, "reshape", "`shape` must be a vector", shape
+    )
+    return ShapeDtype(None, x.dtype)
+
+
 RESHAPE_BY = Op(
     "reshape_by",
     "x shape",
     kernel=lambda x, shape: _reshape_kernel(x, tuple(shape.tolist())),
-    infer=lambda x, shape: ShapeDtype(None, x.dtype),
+    infer=_infer_reshape_by,
     lower=lambda x, shape: lax.reshape(x, _resolve(ShapeDtype(x.shape, x.dtype), _fixed(shape))),
     grad=(lambda g, x_shape: reshape(g, x_shape), None),
     match=(),

@@ -119,7 +119,9 @@ def unique_slices(
     """The distinct slices along an axis, the place of each slice among them, and their counts."""
     x = operand(x)
     kind = choose_type(name, "out_idx", out_idx, dtypes.int32, dtypes.int64)
-    (place,) = static_tuple(name, axis, "axis")
+    places = static_tuple(name, axis, "axis")
+    require(len(places) == 1, name, f"`axis` must be one number; got {list(places)}")
+    (place,) = places
     return apply(UNIQUE_SLICES, x, axis=check_axis(name, place, x._array.ndim), dtype=kind)
 
 
