@@ -214,3 +214,74 @@ def test_a_sequence_has_as_many_elements_as_it_says() -> None:
 def test_a_fraction_of_a_length_counts_as_a_place(traced: bool) -> None:
     f = tf.function(tf.sequence_mask) if traced else tf.sequence_mask
     assert f(tf.constant([1.5, 0.0])).numpy().tolist() == [[True, True], [False, False]]
+
+
+def test_bytes_are_the_memory_of_a_tensor() -> None:
+    for given, dtype in (
+        ([1, 2], "int16"), ([1, 2], "int64"), ([1.5], "float32"), ([True, False], "bool"),
+        ([[1, 2], [3, 4]], "uint8"), ([], "float64"), (7, "int32"),
+    ):  # fmt: skip
+        x = tf.constant(given, dtype)
+        assert bytes(x) == x.numpy().tobytes()
+
+
+@each_way
+def test_spaces_between_short_whole_numbers_are_float32(way: str) -> None:
+    for kind in (np.int8, np.uint8, np.int16, np.uint16):
+        got = run(way, lambda a, b: tf.linspace(a, b, 3), kind(1), kind(2))
+        assert got.dtype == tf.float32
+        np.testing.assert_array_equal(got, [1.0, 1.5, 2.0])
+    assert run(way, lambda a: tf.linspace(a, 2, 3), np.int32(1)).dtype == tf.float64
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_what_is_one_tensor_is_its_own_stack(traced: bool) -> None:
+    x = tf.zeros([0, 3])
+    stack = tf.function(lambda x: tf.stack(x)) if traced else tf.stack
+    assert stack(x).shape == (0, 3)
+    for one in (tf.constant(1), tf.Variable(2.0), np.array(5), np.float32(1.5), "ab", b"ab"):
+        got = tf.function(lambda one=one: tf.stack(one))() if traced else tf.stack(one)
+        assert got.shape == ()
+        assert got.numpy() == tf.convert_to_tensor(one).numpy()
+    assert tf.concat(b"ab", 0).numpy() == b"ab"
+    assert tf.concat(range(3), 0).numpy().tolist() == [0, 1, 2]
+
+
+def test_booleans_beside_lists_are_logic_and_texts_no_numbers() -> None:
+    x = tf.constant([True, False])
+    for numbers in ([1, 2], (0.0, 2.5), [True, True]):
+        np.testing.assert_array_equal(
+            x * numbers, np.array([True, False]) & np.array(numbers, bool)
+        )
+    for text in ("a", ["a", "b"], np.array(["a", "b"]), np.array([b"a", b"b"], object)):
+        with pytest.raises((TypeError, ValueError)):
+            _ = x * text
+
+
+def test_zeros_like_text_are_empty_texts() -> None:
+    for x in (tf.constant("abc"), tf.constant(["a", "bc"])):
+        for f in (tf.zeros_like, tf.function(tf.zeros_like)):
+            assert f(x).numpy() == b"" if x.shape.rank == 0 else f(x).numpy().tolist() == [b""] * 2
+
+
+def test_index_slices_of_lists() -> None:
+    x = tf.IndexedSlices([[1.0], [2.0]], [0, 2], [3, 1])
+    assert x.dtype == tf.float32 and x.shape == (3, 1)
+    assert repr(x).startswith("IndexedSlices(indices=")
+    np.testing.assert_array_equal(tf.convert_to_tensor(x), [[1.0], [0.0], [2.0]])
+    np.testing.assert_array_equal((-x).values, [[-1.0], [-2.0]])
+    assert tf.IndexedSlices([1.0], [0]).shape.rank is None
+    with pytest.raises(TypeError, match="does not support item deletion"):
+        del tf.constant([1])[0]
+    nothing: Any = []
+    assert tf.TensorSpec([2]).is_compatible_with(nothing) is False
+
+
+def test_states_of_generators_that_a_trace_makes() -> None:
+    key = tf.constant([1, 2, 3], tf.int64)
+    for make in (
+        lambda x: tf.random.Generator.from_state(x, "philox"),
+        lambda x: tf.random.Generator.from_key_counter(x[0], x[1:], "philox"),
+    ):
+        with pytest.raises(ValueError, match="the state of a new generator must be known"):
+            tf.function(lambda x, make=make: make(x).normal([2]))(key)

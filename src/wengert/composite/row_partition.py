@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.composite.values import Requirement, demand, index_tensor, known
+from wengert.composite.values import Requirement, demand, index_tensor, known, unequal
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.dtypes import DType

@@ -148,7 +148,7 @@ class Scattered(Value):
         """Replaces rows; of rows named twice the last wins."""
         return self._scatter("scatter_update", sparse_delta, None)
 
-    def _scatter(self, method: str, delta: Tensor | IndexedSlices, ufunc: Any) -> Variable:
+    def _scatter(self, method: str, delta: IndexedSlices, ufunc: Any) -> Variable:
         _demand_slices(method, delta)
         if building_graph() is not None:
             return self._update(method, delta)
