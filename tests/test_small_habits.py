@@ -285,3 +285,31 @@ def test_states_of_generators_that_a_trace_makes() -> None:
     ):
         with pytest.raises(ValueError, match="the state of a new generator must be known"):
             tf.function(lambda x, make=make: make(x).normal([2]))(key)
+
+
+def test_rows_of_vectorized_map_agree_or_are_refused() -> None:
+    for elems, words in (
+        (tf.constant([2, 3]), "all rows must give results of one shape"),
+        (tf.ragged.constant([[1], [2, 3]]), "`elems` must be tensors"),
+        (tf.sparse.from_dense([1, 0]), "`elems` must be tensors"),
+    ):
+        for f in (tf.vectorized_map, tf.function(tf.vectorized_map)):
+            with pytest.raises((ValueError, TypeError), match=words):
+                f(tf.range, elems)
+
+
+def test_a_variable_made_on_the_first_call_of_a_vectorised_function() -> None:
+    made: list[Any] = []
+
+    def scaled(x: Any) -> Any:
+        if not made:
+            made.append(tf.Variable(2.0))
+        return made[0] * x
+
+    for _ in range(2):
+        with tf.GradientTape() as tape:
+            y = tf.vectorized_map(scaled, tf.constant([1.0, 2.0]))
+        np.testing.assert_array_equal(y, [2.0, 4.0])
+        assert tape.gradient(y, made[0]).numpy() == 3.0
+    with pytest.raises(ValueError, match="its initial value depends on the arguments"):
+        tf.vectorized_map(lambda x: tf.Variable(x) * 1.0, tf.constant([1.0, 2.0]))

@@ -105,7 +105,7 @@ class Scattered(Value):
 
     def scatter_add(
         self,
-        sparse_delta: Tensor | IndexedSlices,
+        sparse_delta: IndexedSlices,
         use_locking: bool = False,
         name: str | None = None,
     ) -> Variable:

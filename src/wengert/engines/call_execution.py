@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, require
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import lending
 from wengert.core.lowering_checks import NotFixed, NotWithThese, fail_if
@@ -105,9 +105,22 @@ def _run_batched(graph: Graph, node: Node) -> Any:
             run(*[x[i, ...] if a == 0 else x for x, a in zip(arrays, axes, strict=True)])
             for i in range(count)
         ]
-        return [np.stack(column) for column in zip(*results, strict=True)]
+        return [_stacked(column) for column in zip(*results, strict=True)]
 
     return batched
+
+
+def _stacked(rows: tuple[np.ndarray, ...]) -> np.ndarray:
+    other = next((x for x in rows if x.shape != rows[0].shape), rows[0])
+    require(
+        other is rows[0],
+        "vectorized_map",
+        "all rows must give results of one shape",
+        rows[0],
+        other,
+        help="Pad them, or use tf.map_fn with a RaggedTensorSpec.",
+    )
+    return np.stack(rows)
 
 
 def _lower_batched(

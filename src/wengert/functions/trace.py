@@ -228,7 +228,7 @@ def trace(
     graph = Builder(name, building(), site)
     graph.jit = bool(jit)
     feeds: dict[int, Any] = {}
-    graph.on_create = _creator(graph, feeds, creating)
+    graph.on_create = creator(graph, feeds, creating)
     known: list[Any] = []
 
     def leaf(x: Tensor | np.ndarray | TensorSpec | LinkedArray, path: str) -> Tensor:
@@ -333,7 +333,7 @@ def put_together(skeleton: Any, tensors: list[Any]) -> Any:
     return rebuild(skeleton, lambda slot, _: tensors[slot.number], "", Slot)
 
 
-def _creator(
+def creator(
     graph: Graph, feeds: dict[int, Any], creating: list[Variable] | tuple[()] | None
 ) -> Callable[[Variable, Any, Any], Any]:
     @restoring

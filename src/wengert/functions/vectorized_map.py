@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.core import dtypes, random_replay
+from wengert.core import dtypes, nest, random_replay
 from wengert.core.apply import wrap
+from wengert.core.composite import CompositeTensor
 from wengert.core.context import State, restoring, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import require
@@ -31,7 +32,7 @@ from wengert.functions.graph_calls import (
 )
 from wengert.functions.graph_replay import REPLAYS
 from wengert.functions.subgraphs import close, trace_inner
-from wengert.functions.trace import put_together, take_apart
+from wengert.functions.trace import creator, put_together, take_apart
 from wengert.functions.vjp import vjp
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Draw, Graph
@@ -62,12 +63,22 @@ def vectorized_map(
     Gradients pass through it, and tapes inside `fn` give gradients for each row.
     """
     require(callable(fn), "vectorized_map", "`fn` must be a function", fn, kind=TypeError)
+    for x in nest.flatten(elems):
+        require(
+            not isinstance(x, CompositeTensor),
+            "vectorized_map",
+            "`elems` must be tensors",
+            x,
+            help="Use tf.map_fn, with its fn_output_signature.",
+            kind=TypeError,
+        )
     skeleton, tensors = take_apart("vectorized_map", elems)
     _check_rows(tensors)
     if building() is not None:
         return _emit(fn, skeleton, tensors)
     site = caller(1)
     graph = Builder("vectorized_map", None, site)
+    graph.on_create = creator(graph, {}, [])
     with using(State((), graph)), random_replay.apart():
         params = [graph.parameter(ShapeDtype(t.shape._dims, t.dtype), t._site) for t in tensors]
         made, ends = take_apart("vectorized_map", _emit(fn, skeleton, params))
