@@ -200,7 +200,8 @@ def test_ragged_rows_of_different_lengths_do_not_meet_in_functions(jit: bool | N
         g = tf.function(f, jit_compile=jit, input_signature=spec)
         for lengths in ((2, 1), (0, 3), (3, 0)):
             x = cut(*lengths)
-            got, want = g(x, x + 0.0), f(x, x)
+            pair: Any = g(x, x + 0.0), f(x, x)
+            got, want = pair
             np.testing.assert_array_equal(got.row_splits, want.row_splits)
             np.testing.assert_allclose(got.values, want.values, 1e-5)
         for bad in ((1, 2), (2, 0, 1), (3,)):
