@@ -327,7 +327,7 @@ class Builder(Graph):
             if content is not None:
                 if all(type(d) is not Dim for d in content.flat):
                     self.nodes.pop()
-                    return wrap(_constant(op, content, spec.dtype), node.site)
+                    return wrap(_constant(content, spec.dtype), node.site)
                 self._contents[out] = content
         return None
 
@@ -375,10 +375,10 @@ def building() -> Builder | None:
     return None if state is None else state.graph
 
 
-def _constant(op: Op, content: np.ndarray, dtype: DType) -> np.ndarray:
+def _constant(content: np.ndarray, dtype: DType) -> np.ndarray:
     """Known whole numbers in the dtype of the result that they are."""
     try:
         return content.astype(dtype.np)
     except OverflowError:
         words = f"the size {max(content.flat)} does not fit {dtype.name}"
-        raise invalid(op.name, words, help="Ask for out_type=tf.int64.") from None
+        raise invalid("shape", words, help="Ask for out_type=tf.int64.") from None
