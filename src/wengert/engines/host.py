@@ -24,7 +24,7 @@ from wengert.core.hooks import Hook, HookTable
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
-from wengert.graph.ir import Graph, Node, cached_on_graph
+from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.row_list import readable
@@ -47,6 +47,7 @@ SHORTER: HookTable[Op, Callable[..., Callable[..., Any] | None]] = HookTable(
     "specialised kernels", "wengert.engines.specialised_kernels"
 )
 _FILE = "<wengert host graph>"
+FUNCTION: CacheKey[Callable[..., list[Any]]] = CacheKey("the Python function of the graph")
 
 
 def run(graph: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows]:
@@ -69,7 +70,7 @@ def _may_be_uneven(graph: Graph) -> frozenset[int]:
     )
 
 
-@cached_on_graph("the Python function of the graph")
+@cached_on_graph(FUNCTION)
 def prepared(graph: Graph) -> Callable[..., list[Any]]:
     """The Python function of a graph, made once."""
     return _compile(PREPARE.call(optimised(graph)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -214,7 +214,7 @@ class Inspector(Observer):
     def __init__(self, numerics: Callable[[], Numerics | None]) -> None:
         self.numerics = numerics
         self._recent: deque[tuple[Graph, list[Any]]] = deque(maxlen=_RECENT)
-        self._runs: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._runs: WeakKeyDictionary[Trace, Counter[bool]] = WeakKeyDictionary()
 
     def inspected(self, inspection: Inspection) -> None:
         """Hears of a run that gave results, or variables values, that are not finite."""
@@ -234,19 +234,24 @@ class Inspector(Observer):
         after |= {h.current: h.variable._array for h in trace.graph.written()}
         if _is_under_tape():
             self._recent.append((trace.graph, arrays))
-        if self._is_due(trace) or not all(map(finite, after.values())):
+        if self._is_due(trace, all(map(finite, after.values()))):
             inspection = Inspection(numerics, trace.graph, arrays)
             inspection.pass_on(after.keys(), after.values())
             self.inspected(inspection)
         return result
 
-    def _is_due(self, trace: Trace) -> bool:
-        """Whether a run is looked into though it gives finite numbers: the 1st, 2nd, 4th, 8th, …
+    def _is_due(self, trace: Trace, is_finite: bool) -> bool:
+        """Whether a run is looked into: the first that are not finite, then every eighth of these.
 
-        A gradient that was asked for inside, or its target, need not come out.
+        Of those that give finite numbers the 1st, 2nd, 4th, 8th, …, since a gradient that was asked
+        for inside, or its target, need not come out.
         """
-        count = self._runs[trace] = self._runs.get(trace, 0) + 1
-        return count & (count - 1) == 0 and any(asked(trace.graph))
+        runs = self._runs.setdefault(trace, Counter())
+        runs[is_finite] += 1
+        count = runs[is_finite]
+        if is_finite:
+            return count & (count - 1) == 0 and any(asked(trace.graph))
+        return count <= _RECENT or count % _RECENT == 0
 
     def execute(
         self, proceed: Any, graph: Builder, arrays: list[np.ndarray], jit: Any

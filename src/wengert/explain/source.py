@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,6 +16,10 @@ from wengert.core.sites import Site
 
 _LEAVES = {"numpy", "item", "tolist"}
 _ANSWERS = {"predict", "predict_on_batch", "get_weights", "as_numpy_iterator"}  # of NumPy arrays
+# What calling a method means for the value it is made of.
+_KINDS = dict.fromkeys((*_LEAVES, *_ANSWERS), "left") | {
+    "stop_gradient": "stop", "Variable": "assign",
+}  # fmt: skip
 _NUMBERS = {"float", "int", "bool"}
 _ARRAYS = {"array", "asarray", "float32", "float64", "ascontiguousarray"}
 _ASSIGNS = {"assign", "assign_add", "assign_sub", "scatter_add", "scatter_sub", "scatter_update"}
@@ -135,20 +139,15 @@ class Slice:
         if not isinstance(node, ast.Call):
             return None
         f = node.func
-        if isinstance(f, ast.Attribute) and f.attr in _LEAVES and not node.keywords:
-            return self._as("left", node)
-        if isinstance(f, ast.Attribute) and f.attr in _ANSWERS:
-            return self._as("left", node)
-        if isinstance(f, ast.Attribute) and f.attr == "stop_gradient":
-            return self._as("stop", node)
-        if isinstance(f, ast.Attribute) and f.attr == "Variable" and node.args:
-            return self._as("assign", node)
-        module = getattr(getattr(f, "value", None), "id", "")
-        if isinstance(f, ast.Attribute) and module in ("np", "numpy") and f.attr in _ARRAYS:
-            return self._as("left", node)
-        if isinstance(f, ast.Name) and f.id in _NUMBERS:
-            return self._as("left", node)
-        return None
+        if isinstance(f, ast.Name):
+            return self._as("left", node) if f.id in _NUMBERS else None
+        if not isinstance(f, ast.Attribute):
+            return None
+        kind = _KINDS.get(f.attr)
+        if getattr(f.value, "id", "") in ("np", "numpy") and f.attr in _ARRAYS:
+            kind = "left"
+        needless = (f.attr in _LEAVES and node.keywords) or (kind == "assign" and not node.args)
+        return None if kind is None or needless else self._as(kind, node)
 
     def _as(self, kind: str, node: ast.Call) -> Found:
         return Found(kind, _site(self._file, node), ast.unparse(node))
@@ -218,36 +217,21 @@ def made(file: str, name: str, line: int) -> Site | None:
     if module is None:
         return None
     scope = _scope(module, line)
-    if "." in name:
-        result = [v for v in map(_bound_attribute(name), ast.walk(module)) if v is not None]
-    else:
-        find = _bound_name(name)
-        result = [v for v in map(find, _own(scope)) if v is not None]
-        result = result or [v for v in map(find, _own(module)) if v is not None]
+    places = [module] if "." in name else [scope, module]
+    result = next(filter(None, ([*_given(place, name)] for place in places)), [])
     before = [v for v in result if v.lineno < line] or result
     return _site(file, before[-1]) if before else None
 
 
-def _bound_name(name: str) -> Callable[[ast.AST], ast.expr | None]:
-    def value(node: ast.AST) -> ast.expr | None:
-        for target, given in _pairs(node):
-            if isinstance(target, ast.Name) and target.id == name:
-                return given
-        return None
-
-    return value
-
-
-def _bound_attribute(name: str) -> Callable[[ast.AST], ast.expr | None]:
-    last = name.rpartition(".")[2]
-
-    def value(node: ast.AST) -> ast.expr | None:
-        for target, given in _pairs(node):
-            if isinstance(target, ast.Attribute) and target.attr == last:
-                return given
-        return None
-
-    return value
+def _given(place: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What is assigned to a name in a scope, or to an attribute anywhere below."""
+    owner, _, last = name.rpartition(".")
+    kind, field = (ast.Attribute, "attr") if owner else (ast.Name, "id")
+    for node in ast.walk(place) if owner else _own(place):
+        for target, value in _pairs(node):
+            if isinstance(target, kind) and getattr(target, field) == last:
+                yield value
+                break
 
 
 def _pairs(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
@@ -313,12 +297,9 @@ def only_in_branches(file: str, name: str, asked: Site | None) -> Site | None:
 def _binds_in(scope: Any, name: str) -> bool:
     """Whether a name is a function's own."""
     stored = (n for n in _own(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    given = (n for n in ast.walk(scope.args) if isinstance(n, ast.arg)) if _has_args(scope) else ()
-    return any(n.id == name for n in stored) or any(n.arg == name for n in given)
-
-
-def _has_args(scope: ast.AST) -> bool:
-    return hasattr(scope, "args")
+    given = ast.walk(getattr(scope, "args", ast.Pass()))
+    names = [n.id for n in stored] + [n.arg for n in given if isinstance(n, ast.arg)]
+    return name in names
 
 
 def _with_branches(node: ast.AST, around: tuple[Any, ...]) -> Iterator[tuple[ast.AST, Any]]:
@@ -331,13 +312,10 @@ def _with_branches(node: ast.AST, around: tuple[Any, ...]) -> Iterator[tuple[ast
                 yield from _with_branches(child, (*around, node) if inside else around)
 
 
-def _is_read(node: ast.AST, name: str, attribute: bool) -> bool:
+def _is_read(node: Any, name: str, attribute: bool) -> bool:
     kind, field = (ast.Attribute, "attr") if attribute else (ast.Name, "id")
-    return (
-        isinstance(node, kind)
-        and getattr(node, field) == name
-        and isinstance(getattr(node, "ctx", None), ast.Load)
-    )
+    is_named = isinstance(node, kind) and getattr(node, field) == name
+    return is_named and isinstance(node.ctx, ast.Load)
 
 
 def _asks(node: Any, file: str, asked: Site | None) -> bool:

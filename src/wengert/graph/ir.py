@@ -61,9 +61,14 @@ else:
     GraphCache = dict  # it is read at every call
 
 
-def cached_on_graph(name: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
-    """Decorates a function of a finished graph: its result is made once and kept with the graph."""
-    key: CacheKey[Any] = CacheKey(name)
+def cached_on_graph(
+    name: str | CacheKey[Any],
+) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
+    """Decorates a function of a finished graph: its result is made once and kept with the graph.
+
+    With a key of the caller's in place of a name, another result can be put there.
+    """
+    key = CacheKey[Any](name) if isinstance(name, str) else name
 
     def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
         @functools.wraps(make)
