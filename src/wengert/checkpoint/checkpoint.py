@@ -53,8 +53,15 @@ class CheckpointOptions:
 class Checkpoint(AutoTrackable):
     """Groups objects whose state is saved together: `tf.train.Checkpoint(model=m, step=v)`.
 
+    Args:
+        root: an object whose attributes are saved under its own names.
+        **kwargs: objects to save, by name.
+
+    Raises:
+        ValueError: an object has no state that can be saved.
+
     >>> checkpoint = tf.train.Checkpoint(w=tf.Variable([1.0, 2.0]))
-    >>> path = checkpoint.save("/tmp/run/ckpt")
+    >>> path = checkpoint.save("run/ckpt")
     >>> checkpoint.w.assign([0.0, 0.0]).numpy()
     array([0., 0.], dtype=float32)
     >>> _ = checkpoint.restore(path).assert_consumed()
@@ -133,6 +140,20 @@ class Checkpoint(AutoTrackable):
         """Writes a numbered checkpoint and records it as the latest; returns its path.
 
         When that fails, the counter, the files and the record are as they were.
+
+        Args:
+            file_prefix: the folder and the beginning of the file's name.
+            options: a `tf.train.CheckpointOptions`.
+
+        Returns:
+            The path, which ends in the number.
+
+        Raises:
+            OSError: the file could not be written.
+
+        >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+        >>> checkpoint.save("run/ckpt")
+        'run/ckpt-1'
         """
         _only_eagerly("Checkpoint.save")
         prefix = local("Checkpoint.save", file_prefix)
@@ -153,6 +174,25 @@ class Checkpoint(AutoTrackable):
         What does not fit is an error, and then nothing is changed. Values of variables that are
         made later are applied when those are set as attributes. The result can insist that
         everything was matched: `restore(path).assert_consumed()`.
+
+        Args:
+            save_path: the path that `save` returned, or `None`.
+            options: a `tf.train.CheckpointOptions`.
+
+        Returns:
+            A status with `assert_consumed`, `assert_existing_objects_matched` and `expect_partial`.
+
+        Raises:
+            NotFoundError: there is no such checkpoint.
+            ValueError: shapes or dtypes do not fit.
+
+        >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+        >>> path = checkpoint.save("run/ckpt")
+        >>> float(checkpoint.v.assign(9.0)) == 9.0
+        True
+        >>> _ = checkpoint.restore(path).assert_consumed()
+        >>> float(checkpoint.v) == 1.0
+        True
         """
         self.save_counter  # noqa: B018  # makes it, so that it is restored
         return self._read("Checkpoint.restore", save_path)

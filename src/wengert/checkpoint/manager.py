@@ -22,6 +22,26 @@ class CheckpointManager:
 
     With `keep_checkpoint_every_n_hours`, of those to be removed one is kept for each such span of
     time. With `checkpoint_interval`, `save` does nothing unless `step_counter` moved on that far.
+
+    Args:
+        checkpoint: the `tf.train.Checkpoint`.
+        directory: the folder.
+        max_to_keep: how many files stay, or `None`.
+        keep_checkpoint_every_n_hours: a span of time of which one file stays for good.
+        checkpoint_name: the beginning of the files' names.
+        step_counter: a variable that counts steps.
+        checkpoint_interval: by how much it must grow until the next file.
+        init_fn: what `restore_or_initialize` calls where there is no file.
+        last_checkpoint_step: the step of the newest file.
+
+    Raises:
+        ValueError: `max_to_keep` is no positive number, or the interval has no counter.
+
+    >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), "kept", 2)
+    >>> [manager.save() for _ in range(3)][-1] == manager.latest_checkpoint
+    True
+    >>> len(manager.checkpoints)
+    2
     """
 
     def __init__(

@@ -115,7 +115,22 @@ def _note(
 
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
-    """The path of the newest checkpoint in a folder, or `None` if there is none."""
+    """The path of the newest checkpoint in a folder, or `None` if there is none.
+
+    Args:
+        checkpoint_dir: the folder.
+        latest_filename: the name of the record, if it is not "checkpoint".
+
+    Returns:
+        A path, or `None`.
+
+    Raises:
+        TypeError: `checkpoint_dir` is no path.
+
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save("newest/ckpt")
+    >>> tf.train.latest_checkpoint("newest") == path
+    True
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None

@@ -57,6 +57,20 @@ def constant(
 
     The innermost `inner_shape` axes are uniform; without it, only those that `ragged_rank` leaves.
 
+    Args:
+        pylist: nested lists.
+        dtype: the dtype; found by itself by default.
+        ragged_rank: how many axes are ragged.
+        inner_shape: the shape of the innermost uniform values.
+        row_splits_dtype: int32 or int64.
+        name: without effect.
+
+    Returns:
+        A `RaggedTensor`, or a tensor where there is no ragged axis.
+
+    Raises:
+        ValueError: the depth of the lists differs, or does not fit.
+
     >>> tf.ragged.constant([[1, 2], [], [3]]).row_lengths().numpy().tolist()
     [2, 0, 1]
     """

@@ -69,6 +69,19 @@ def split(
 
     One string gives a vector; a tensor of strings gives a ragged tensor of one rank more.
 
+    Args:
+        input: a string, or a tensor of strings.
+        sep: the separator.
+        maxsplit: how many cuts at most; -1 is without limit.
+        name: without effect.
+
+    Returns:
+        A vector, or a ragged tensor.
+
+    Raises:
+        ValueError: the rank is unknown.
+        InvalidArgumentError: `input` holds no strings.
+
     >>> tf.strings.split(["a b", "c"]).to_list()
     [[b'a', b'b'], [b'c']]
     """

@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 class RaggedTensor(Factories, Operators, CompositeOperand):
     """A tensor whose rows differ in length; made by `tf.ragged.constant` or a `from_` method.
 
+    Args:
+        values: the elements of all rows.
+        row_partition: how they are cut into rows.
+        internal: what only Wengert's own code sets.
+
+    Raises:
+        ValueError: it is called by a program.
+
     >>> x = tf.RaggedTensor.from_row_lengths([1.0, 2.0, 3.0], [2, 0, 1])
     >>> x.to_list()
     [[1.0, 2.0], [], [3.0]]

@@ -46,6 +46,22 @@ def to_dense(
 
     Index tuples that repeat or are out of order are an error unless `validate_indices` is false;
     then the last of two wins.
+
+    Args:
+        sp_input: a `SparseTensor`.
+        default_value: a scalar of the same dtype.
+        validate_indices: whether to check the order.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: `sp_input` is no sparse tensor.
+        InvalidArgumentError: an index is outside, twice there or out of order.
+
+    >>> tf.sparse.to_dense(tf.SparseTensor([[1]], [7], [3])).numpy().tolist()
+    [0, 7, 0]
     """
     x = as_sparse("to_dense", sp_input)
     if validate_indices:

@@ -35,6 +35,14 @@ class SparseTensorValue(NamedTuple):
 class SparseTensor(CompositeOperand):
     """Values `values[i]` at `indices[i]` of a tensor of shape `dense_shape`, zero elsewhere.
 
+    Args:
+        indices: int64 `[count, rank]`.
+        values: a vector of that length.
+        dense_shape: the sizes.
+
+    Raises:
+        ValueError: the three do not fit each other.
+
     >>> x = tf.SparseTensor([[0, 1], [2, 0]], [3.0, 4.0], [3, 2])
     >>> tf.sparse.to_dense(x).numpy().tolist()
     [[0.0, 3.0], [0.0, 0.0], [4.0, 0.0]]

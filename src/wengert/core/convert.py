@@ -152,7 +152,24 @@ def to_tensor(
     dtype_hint: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Converts a value to a tensor; reading a variable this way is a recorded operation."""
+    """Converts a value to a tensor; reading a variable this way is a recorded operation.
+
+    Args:
+        value: a number, string, nested list, array, tensor or variable.
+        dtype: the dtype it must have.
+        dtype_hint: the dtype to take if the value allows it.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: a tensor has another dtype.
+        TypeError: the value does not become a tensor of that dtype.
+
+    >>> tf.convert_to_tensor([1, 2], dtype_hint=tf.float32).dtype
+    tf.float32
+    """
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     hint = None if dtype_hint is None else dtypes.as_dtype(dtype_hint)
     if type(value) is float or type(value) is int:

@@ -24,7 +24,19 @@ class TypeSpec:
 
 
 class TensorSpec(TypeSpec):
-    """Describes a tensor by shape, dtype and, if you like, a name."""
+    """Describes a tensor by shape, dtype and, if you like, a name.
+
+    Args:
+        shape: the sizes, with `None` for unknown ones, or `None` for an unknown rank.
+        dtype: the dtype.
+        name: the name of the argument.
+
+    Raises:
+        TypeError: a size is no number, or there is no such dtype.
+
+    >>> tf.TensorSpec([None, 3]).is_compatible_with(tf.ones([2, 3]))
+    True
+    """
 
     __slots__ = ("_dtype", "_name", "_shape")
 

@@ -76,7 +76,27 @@ def taken(variable: Any) -> Exception:
 
 
 class Variable(Scattered):
-    """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`."""
+    """A value that lasts and changes: `v = tf.Variable(1.0); v.assign_add(2.0)`.
+
+    Args:
+        initial_value: what it begins with, or a function that gives it.
+        trainable: whether tapes follow it by themselves and optimizers update it; true by default.
+        validate_shape: with `False` the shape stays open.
+        caching_device, variable_def, import_scope: without effect.
+        name: its name in messages, checkpoints and `repr`.
+        dtype: the dtype to convert the value to.
+        constraint: a function that optimizers apply after an update.
+        synchronization, aggregation: how copies on several devices are kept together.
+        shape: the declared shape, with `None` for sizes that may change.
+        experimental_enable_variable_lifting: without effect.
+
+    Raises:
+        ValueError: no value is given, or it does not fit `shape`.
+
+    >>> v = tf.Variable([1.0, 2.0])
+    >>> v.assign_add([1.0, 1.0]).numpy().tolist()
+    [2.0, 3.0]
+    """
 
     __slots__ = (
         "_aggregation", "_constraint", "_declared", "_device", "_dtype", "_host", "_lock", "_name",
@@ -344,7 +364,24 @@ class Variable(Scattered):
         name: str | None = None,
         read_value: bool = True,
     ) -> Any:
-        """Replaces the value."""
+        """Replaces the value.
+
+        Args:
+            value: a tensor or what becomes one, of the variable's dtype and declared shape.
+            use_locking: without effect; every update holds the variable's lock.
+            read_value: with `False` nothing is returned.
+            name: without effect.
+
+        Returns:
+            The variable.
+
+        Raises:
+            InvalidArgumentError: the shape does not fit.
+
+        >>> v = tf.Variable(1.0)
+        >>> float(v.assign(5.0)) == 5.0
+        True
+        """
         if building_graph() is not None:
             return self._update("assign", value)
         array = self._incoming("assign", value)

@@ -66,6 +66,12 @@ class DatasetV2:
 class Dataset(Factories, Saving, Resource, DatasetV2):
     """Elements that are made one after the other, as often as somebody iterates.
 
+    Args:
+        plan: what the functions `from_...`, `range` and the methods make; programs call those.
+
+    Raises:
+        TypeError: something else is given.
+
     >>> dataset = tf.data.Dataset.range(6).map(lambda x: x * x).batch(4)
     >>> [batch.numpy().tolist() for batch in dataset]
     [[0, 1, 4, 9], [16, 25]]
@@ -199,13 +205,45 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         Here it runs once on tensors without values, for the spec of its results and its errors.
         `num_parallel_calls` is how many calls may run at once, in threads; their results keep
         their order unless `deterministic=False`. Quick functions are called in place.
+
+        Args:
+            map_func: a function of an element; of the parts of a tuple, one argument each.
+            num_parallel_calls: how many calls may run at once, or `tf.data.AUTOTUNE`.
+            deterministic: with `False` results may change their order.
+            synchronous, use_unbounded_threadpool: without effect.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            ValueError: `map_func` is not callable.
+            ValueError: `num_parallel_calls` is no positive number.
+
+        >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x * 10)]
+        [0, 10, 20]
         """
         function = UserFunction("map", map_func)
         most = workers("map", num_parallel_calls)
         return Dataset(elementwise.Map(self._plan, function, most, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
-        """The elements for which a function returns true."""
+        """The elements for which a function returns true.
+
+        Args:
+            predicate: a function of an element that gives one truth.
+            name: without effect.
+
+        Returns:
+            A dataset of unknown length.
+
+        Raises:
+            ValueError: `predicate` is not callable.
+            ValueError: it does not give a scalar truth.
+
+        >>> [int(x) for x in tf.data.Dataset.range(5).filter(lambda x: x % 2 == 0)]
+        [0, 2, 4]
+        """
         function = UserFunction("filter", predicate, "predicate")
         return Dataset(elementwise.Filter(self._plan, function))
 
@@ -228,12 +266,40 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
     # Steps that choose and order.
 
     def take(self, count: int, name: str | None = None) -> Dataset:
-        """The first `count` elements; all of them for -1."""
+        """The first `count` elements; all of them for -1.
+
+        Args:
+            count: how many.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            TypeError: `count` is no whole number.
+
+        >>> [int(x) for x in tf.data.Dataset.range(5).take(2)]
+        [0, 1]
+        """
         number = static_int("take", "count", count)
         return Dataset(ordering.Cut("_TakeDataset", self._plan, 0, None if number < 0 else number))
 
     def skip(self, count: int, name: str | None = None) -> Dataset:
-        """All but the first `count` elements; none for -1."""
+        """All but the first `count` elements; none for -1.
+
+        Args:
+            count: how many.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            TypeError: `count` is no whole number.
+
+        >>> [int(x) for x in tf.data.Dataset.range(5).skip(3)]
+        [3, 4]
+        """
         number = static_int("skip", "count", count)
         if number < 0:
             return Dataset(ordering.nothing(self._plan))
@@ -248,7 +314,21 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         return Dataset(ordering.shard(self._plan, count, first))
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
-        """The elements `count` times over, or without end."""
+        """The elements `count` times over, or without end.
+
+        Args:
+            count: how often; `None` or -1 is without end.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            TypeError: `count` is no whole number.
+
+        >>> [int(x) for x in tf.data.Dataset.range(2).repeat(2)]
+        [0, 1, 0, 1]
+        """
         number = -1 if count is None else static_int("repeat", "count", count)
         return Dataset(ordering.Repeat(self._plan, number))
 
@@ -264,6 +344,21 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         The order is uniform when the buffer holds the whole dataset. Every iteration has a new
         order unless `reshuffle_each_iteration=False`; seeds make the orders repeat from run to
         run.
+
+        Args:
+            buffer_size: how many elements wait to be drawn, at least 1.
+            seed: a seed; the global one counts, too.
+            reshuffle_each_iteration: with `False` every iteration has the same order.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            InvalidArgumentError: `buffer_size` is below 1.
+
+        >>> sorted(int(x) for x in tf.data.Dataset.range(4).shuffle(4, seed=1))
+        [0, 1, 2, 3]
         """
         size = static_int("shuffle", "buffer_size", buffer_size)
         if size != UNKNOWN_CARDINALITY:
@@ -272,7 +367,22 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         return Dataset(ordering.Shuffle(self._plan, size, seed, again))
 
     def cache(self, filename: TensorLike = "", name: str | None = None) -> Dataset:
-        """Keeps the elements once they were all seen: in memory, or in a file of this name."""
+        """Keeps the elements once they were all seen: in memory, or in a file of this name.
+
+        Args:
+            filename: where to keep them; in memory by default.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            NotFoundError: the folder of the file is not there, when somebody iterates.
+
+        >>> dataset = tf.data.Dataset.range(2).cache()
+        >>> [int(x) for x in dataset], [int(x) for x in dataset]
+        ([0, 1], [0, 1])
+        """
         if isinstance(filename, Value):
             filename = filename.numpy()
         if filename:
@@ -280,7 +390,21 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         return Dataset(ordering.Cache(self._plan))
 
     def prefetch(self, buffer_size: int, name: str | None = None) -> Dataset:
-        """Makes up to `buffer_size` elements ahead of time in a background thread."""
+        """Makes up to `buffer_size` elements ahead of time in a background thread.
+
+        Args:
+            buffer_size: how many elements, or `tf.data.AUTOTUNE`.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            InvalidArgumentError: `buffer_size` is negative.
+
+        >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
+        [0, 1, 2]
+        """
         size = static_int("prefetch", "buffer_size", buffer_size)
         if size < 0 and size != AUTOTUNE:
             raise invalid(
@@ -306,6 +430,21 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
 
         The last batch may be smaller; `drop_remainder` leaves it out, and makes the size of the
         batches part of the `element_spec`.
+
+        Args:
+            batch_size: how many elements, at least 1.
+            drop_remainder: whether to leave out a last batch that is smaller.
+            num_parallel_calls, deterministic: without effect; rows are cut at once.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            InvalidArgumentError: `batch_size` is below 1, or shapes of elements differ.
+
+        >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
         """
         workers("batch", num_parallel_calls)
         size = positive("batch", "batch_size", batch_size)
@@ -322,6 +461,24 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         """Batches of elements of unequal sizes, filled up at the ends.
 
         A size of `None` (or -1) in `padded_shapes` grows to the largest element of the batch.
+
+        Args:
+            batch_size: how many elements, at least 1.
+            padded_shapes: the shape of an element in the batch; the largest by default.
+            padding_values: what to fill up with; zero or the empty string by default.
+            drop_remainder: whether to leave out a last batch that is smaller.
+            name: without effect.
+
+        Returns:
+            A dataset.
+
+        Raises:
+            InvalidArgumentError: `batch_size` is below 1.
+            ValueError: an element does not fit `padded_shapes`.
+
+        >>> rows = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+        >>> [x.numpy().tolist() for x in rows.padded_batch(2)]
+        [[[1, 0], [2, 2]], [[3, 3, 3]]]
         """
         size = positive("padded_batch", "batch_size", batch_size)
         drop = bool(drop_remainder)

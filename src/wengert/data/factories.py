@@ -47,7 +47,22 @@ class Factories:
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
-        """The rows of a tensor, or of tensors in tuples and dicts, one element each."""
+        """The rows of a tensor, or of tensors in tuples and dicts, one element each.
+
+        Args:
+            tensors: a tensor, array, list, or tuples and dicts of them with as many rows each.
+            name: without effect.
+
+        Returns:
+            A dataset of the rows, in the same structure.
+
+        Raises:
+            ValueError: a tensor is a scalar, or the numbers of rows differ.
+
+        >>> dataset = tf.data.Dataset.from_tensor_slices(([1, 2], ["a", "b"]))
+        >>> [(int(n), s.numpy()) for n, s in dataset]
+        [(1, b'a'), (2, b'b')]
+        """
         if graph_iterators.is_symbolic(tensors):
             return _dataset(graph_iterators.made_of_rows(Factories.from_tensor_slices, tensors))
         return _dataset(sources.Slices(tensors))
@@ -64,6 +79,27 @@ class Factories:
         """What a Python generator function yields, which must fit `output_signature`.
 
         The function is called with `args`, as NumPy values, at the start of every iteration.
+
+        Args:
+            generator: a function that gives an iterable.
+            output_types, output_shapes: an older form of `output_signature`.
+            args: arguments for the function, tensors.
+            output_signature: the spec of an element, `tf.TensorSpec` in a structure.
+            name: without effect.
+
+        Returns:
+            A dataset of unknown length.
+
+        Raises:
+            TypeError: `generator` is not callable, or there is no signature.
+
+        >>> def squares(n):
+        ...     for i in range(n):
+        ...         yield i * i
+        >>> spec = tf.TensorSpec([], tf.int32)
+        >>> dataset = tf.data.Dataset.from_generator(squares, args=[3], output_signature=spec)
+        >>> [int(x) for x in dataset]
+        [0, 1, 4]
         """
         if not callable(generator):
             raise at_site(
@@ -113,7 +149,23 @@ class Factories:
     def zip(
         *args: Any, datasets: tuple[Dataset, ...] | None = None, name: str | None = None
     ) -> Dataset:
-        """Datasets side by side: `zip(a, b)`, or `zip((a, b))`, or any nest of datasets."""
+        """Datasets side by side: `zip(a, b)`, or `zip((a, b))`, or any nest of datasets.
+
+        Args:
+            *args: the datasets, or one structure of them.
+            datasets: an older form of the same.
+            name: without effect.
+
+        Returns:
+            A dataset of tuples, as long as the shortest.
+
+        Raises:
+            TypeError: something else than a dataset is given.
+
+        >>> numbers = tf.data.Dataset.range(3)
+        >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip(numbers, numbers.skip(1))]
+        [(0, 1), (1, 2)]
+        """
         if args and datasets is not None:
             raise at_site(TypeError("zip: give `datasets` or arguments, but not both."))
         if not args and datasets is None:

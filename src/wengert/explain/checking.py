@@ -119,6 +119,23 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
     Forward and backward, in this thread, until `disable_check_numerics`. The limits are accepted
     for compatibility; the message names the user's line whatever they are.
+
+    Args:
+        stack_height_limit, path_length_limit: without effect.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        InvalidArgumentError: from then on, an operation gives NaN or infinity.
+
+    >>> tf.debugging.enable_check_numerics()
+    >>> try:
+    ...     tf.math.log(-1.0)
+    ... except tf.errors.InvalidArgumentError:
+    ...     print("found")
+    found
+    >>> tf.debugging.disable_check_numerics()
     """
     if not _present():
         checker = Checker()

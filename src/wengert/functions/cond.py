@@ -55,7 +55,23 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The result of `true_fn` if `pred` holds, else of `false_fn`."""
+    """The result of `true_fn` if `pred` holds, else of `false_fn`.
+
+    Args:
+        pred: one truth.
+        true_fn, false_fn: functions without arguments, whose results have one structure.
+        name: without effect.
+
+    Returns:
+        What the chosen function gives.
+
+    Raises:
+        TypeError: a function is missing or not callable.
+
+    >>> x = tf.constant(-2.0)
+    >>> float(tf.cond(x > 0.0, lambda: x, lambda: -x)) == 2.0
+    True
+    """
     _need_function("cond", "true_fn", true_fn)
     _need_function("cond", "false_fn", false_fn)
     return _choose("cond", pred, true_fn, false_fn)

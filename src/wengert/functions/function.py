@@ -387,16 +387,35 @@ def function(
 ) -> Any:
     """Compiles a function into graphs, one for each signature of its arguments.
 
-    >>> @tf.function
-    ... def area(r):
-    ...     return 3.0 * r ** 2
-    >>> area(tf.constant(2.0)).numpy()
-    12.0
-
     The Python code runs once per signature, on tensors without values; after that the graph runs,
     on NumPy or compiled through XLA, whichever suits the work. `jit_compile=True` demands XLA.
     `input_signature` fixes the signature, with `None` for sizes that vary. `max_traces` makes a
     further trace an error that says what differed.
+
+    Args:
+        func: the Python function; without it, the call gives a decorator.
+        input_signature: a `TensorSpec` for each argument: one trace for all calls.
+        autograph: whether Python control flow on tensors is converted.
+        jit_compile: `True` demands XLA, `False` forbids it.
+        reduce_retracing: whether sizes that differ between calls are generalised early.
+        experimental_implements, experimental_autograph_options, experimental_attributes: without
+            effect.
+        experimental_relax_shapes, experimental_compile: older names of `reduce_retracing` and `jit_compile`.
+        experimental_follow_type_hints: without effect.
+        max_traces: how many traces there may be.
+
+    Returns:
+        A `Function`, called as the function is, or a decorator.
+
+    Raises:
+        TypeError: `func` is not callable.
+        ValueError: a call does not fit `input_signature`.
+
+    >>> @tf.function
+    ... def area(r):
+    ...     return 3.0 * r ** 2
+    >>> float(area(tf.constant(2.0)))
+    12.0
     """
     if experimental_relax_shapes:
         reduce_retracing = True

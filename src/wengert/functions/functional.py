@@ -65,6 +65,25 @@ def map_fn(
 
     The structure and dtypes of the results are found by themselves; `fn_output_signature` checks
     them.
+
+    Args:
+        fn: a function of one row, or of a structure of rows.
+        elems: a tensor, or several in a structure, with as many rows each.
+        dtype: an older name of `fn_output_signature`.
+        infer_shape: without effect.
+        fn_output_signature: dtypes or specs of the results.
+        parallel_iterations, swap_memory, name: without effect.
+        back_prop: without effect; `tf.stop_gradient` stops gradients.
+
+    Returns:
+        Tensors in the structure of the results.
+
+    Raises:
+        TypeError: `fn` is not callable.
+        ValueError: `elems` is a scalar, or the numbers of rows differ.
+
+    >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy().tolist()
+    [1, 4, 9]
     """
     wanted = dtype if fn_output_signature is None else fn_output_signature
     if _composite(elems) or _composite(wanted):
@@ -97,7 +116,26 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """All partial results of folding `fn` over the rows of `elems`, stacked."""
+    """All partial results of folding `fn` over the rows of `elems`, stacked.
+
+    Args:
+        fn: a function of the result so far and a row.
+        elems: a tensor, or several in a structure.
+        initializer: the result to begin with; the first row by default.
+        infer_shape: without effect.
+        reverse: whether to begin with the last row.
+        parallel_iterations, swap_memory, name: without effect.
+        back_prop: without effect; `tf.stop_gradient` stops gradients.
+
+    Returns:
+        Tensors in the structure of the results, one row for each of `elems`.
+
+    Raises:
+        TypeError: `fn` is not callable.
+
+    >>> tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy().tolist()
+    [1, 3, 6]
+    """
     rows = _rows("scan", fn, elems)
     first, rows = _begin("scan", rows, initializer, reverse)
     if building() is not None:

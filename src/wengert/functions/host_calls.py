@@ -142,6 +142,21 @@ def py_function(
 
     `Tout` gives the dtypes of the results (or `TensorSpec`s), a list for several. Without `func`
     it is a decorator: `@tf.py_function(Tout=tf.float32)`.
+
+    Args:
+        func: the Python function, which gets eager tensors.
+        inp: the list of its arguments.
+        Tout: the dtype of its result, or a list of dtypes.
+        name: without effect.
+
+    Returns:
+        Tensors; of unknown shape inside functions.
+
+    Raises:
+        TypeError: `Tout` or `inp` is missing.
+
+    >>> float(tf.py_function(lambda x: x * 2.0, [tf.constant(3.0)], tf.float32)) == 6.0
+    True
     """
     if _decorates("py_function", func, inp, Tout):
         return _decorator("py_function", Tout, False)
@@ -158,6 +173,23 @@ def numpy_function(
     """Calls Python on NumPy arrays, inside a function too; no gradient passes through it.
 
     Without `func` it is a decorator: `@tf.numpy_function(Tout=tf.float32)`.
+
+    Args:
+        func: the Python function, which gets NumPy arrays.
+        inp: the list of its arguments.
+        Tout: the dtype of its result, or a list of dtypes.
+        stateful: without effect; it is called every time.
+        name: without effect.
+
+    Returns:
+        Tensors; of unknown shape inside functions.
+
+    Raises:
+        TypeError: `Tout` or `inp` is missing.
+
+    >>> x = tf.numpy_function(lambda x: x[::-1].copy(), [tf.constant([1, 2])], tf.int32)
+    >>> x.numpy().tolist()
+    [2, 1]
     """
     if _decorates("numpy_function", func, inp, Tout):
         return _decorator("numpy_function", Tout, True)

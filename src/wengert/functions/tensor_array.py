@@ -51,7 +51,25 @@ if TYPE_CHECKING:
 
 
 class TensorArray:
-    """Tensors of one dtype by number: `ta = ta.write(i, x)`, `ta.read(i)`, `ta.stack()`."""
+    """Tensors of one dtype by number: `ta = ta.write(i, x)`, `ta.read(i)`, `ta.stack()`.
+
+    Args:
+        dtype: the dtype of the tensors.
+        size: how many places there are; 0 by default.
+        dynamic_size: whether writing behind the end makes it longer.
+        clear_after_read: with `False` a place may be read more than once inside functions.
+        tensor_array_name, handle, flow, colocate_with_first_write_call: without effect.
+        infer_shape: whether all tensors must have one shape.
+        element_shape: that shape, where it is known before.
+        name: without effect.
+
+    Raises:
+        OutOfRangeError: a place is behind the end.
+
+    >>> array = tf.TensorArray(tf.float32, size=2)
+    >>> array.write(0, 1.0).write(1, 2.0).stack().numpy().tolist()
+    [1.0, 2.0]
+    """
 
     def __init__(
         self,

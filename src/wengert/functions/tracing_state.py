@@ -21,7 +21,22 @@ _depth: ContextVar[int] = own_variable("wengert_trace_depth", 0)
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Makes all functions run as plain Python from here on, for looking inside; or not."""
+    """Makes all functions run as plain Python from here on, for looking inside; or not.
+
+    Args:
+        run_eagerly: whether to.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        Nothing: any value counts as its truth.
+
+    >>> tf.config.run_functions_eagerly(True)
+    >>> tf.config.functions_run_eagerly()
+    True
+    >>> tf.config.run_functions_eagerly(False)
+    """
     PROCESS.runs_eagerly = bool(run_eagerly)
 
 

@@ -61,6 +61,22 @@ def vectorized_map(
     """Applies `fn` to all rows of `elems` at once and stacks the results.
 
     Gradients pass through it, and tapes inside `fn` give gradients for each row.
+
+    Args:
+        fn: a function of one row, or of a structure of rows.
+        elems: a tensor, or several in a structure, with as many rows each.
+        fallback_to_while_loop: with `False` what cannot be vectorised is an error.
+        warn: without effect.
+
+    Returns:
+        Tensors in the structure of the results.
+
+    Raises:
+        ValueError: the numbers of rows differ.
+
+    >>> rows = tf.constant([[1, 2], [3, 4]])
+    >>> tf.vectorized_map(lambda x: tf.reduce_sum(x * x), rows).numpy().tolist()
+    [5, 25]
     """
     require(callable(fn), "vectorized_map", "`fn` must be a function", fn, kind=TypeError)
     for x in nest.flatten(elems):

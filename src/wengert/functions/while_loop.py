@@ -70,6 +70,28 @@ def while_loop(
     take as one argument. Eagerly it is what the body returned last: a tuple, if that is one, where
     `loop_vars` are a list. `checkpoint=True` keeps only about √n of n turns for the gradient and
     computes the others again.
+
+    Args:
+        cond: a function of the loop variables that gives one truth.
+        body: a function of them that gives their next values.
+        loop_vars: what they begin with.
+        shape_invariants: shapes in the same structure, with `None` for sizes that change.
+        maximum_iterations: after how many turns to end.
+        checkpoint: whether to keep less for the gradient.
+        parallel_iterations, swap_memory, name: without effect.
+        back_prop: without effect; `tf.stop_gradient` stops gradients.
+
+    Returns:
+        The last loop variables.
+
+    Raises:
+        TypeError: `cond` or `body` is not callable.
+        ValueError: the body gives another structure, or shapes change without an invariant.
+
+    >>> start = tf.constant(0), tf.constant(0)
+    >>> i, total = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), start)
+    >>> int(i), int(total)
+    (4, 6)
     """
     for label, function in (("cond", cond), ("body", body)):
         require(

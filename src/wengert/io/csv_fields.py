@@ -163,8 +163,8 @@ def decode_csv(
     An entry of `record_defaults` is a column's default value, or its dtype where a value is
     required.
 
-    >>> [x.numpy() for x in tf.io.decode_csv("3,,b", [tf.int32, 0.5, ""])]
-    [3, 0.5, b'b']
+    >>> [x.numpy().item() for x in tf.io.decode_csv("3,", [tf.int32, 0.5])]
+    [3, 0.5]
     """
     columns = Columns(
         "decode_csv", record_defaults, field_delim, use_quote_delim, na_value, select_cols

@@ -54,7 +54,22 @@ READ_FILE = Op(
 
 
 def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
-    """The whole content of a file, as a string tensor."""
+    """The whole content of a file, as a string tensor.
+
+    Args:
+        filename: its path.
+        name: without effect.
+
+    Returns:
+        A scalar string.
+
+    Raises:
+        NotFoundError: there is no such file.
+
+    >>> tf.io.write_file("words.txt", "some words")
+    >>> tf.io.read_file("words.txt").numpy()
+    b'some words'
+    """
     return apply(READ_FILE, operand(filename, dtypes.string))
 
 
@@ -82,7 +97,23 @@ WRITE_FILE = Op(
 
 
 def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> None:
-    """Writes a string to a file, and makes the folders around it where they are missing."""
+    """Writes a string to a file, and makes the folders around it where they are missing.
+
+    Args:
+        filename: its path.
+        contents: a scalar string.
+        name: without effect.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        PermissionDeniedError: the file may not be written.
+
+    >>> tf.io.write_file("note.txt", "text")
+    >>> tf.io.gfile.exists("note.txt")
+    True
+    """
     apply(WRITE_FILE, operand(filename, dtypes.string), operand(contents, dtypes.string))
 
 

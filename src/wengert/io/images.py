@@ -248,6 +248,23 @@ def decode_image(
 
     A floating `dtype` gives values from 0 to 1. Inside a function the rank is unknown, unless
     `expand_animations=False`.
+
+    Args:
+        contents: the bytes of a BMP, GIF, JPEG, PNG or WebP file.
+        channels: 0, 1, 3 or 4; 0 leaves them as they are.
+        dtype: uint8, uint16 or a floating-point dtype.
+        expand_animations: with `False` only the first frame of a GIF.
+        name: without effect.
+
+    Returns:
+        A tensor `[height, width, channels]`, of a GIF `[frames, height, width, 3]`.
+
+    Raises:
+        InvalidArgumentError: the bytes are no picture.
+
+    >>> picture = tf.io.encode_png(tf.zeros([2, 3, 1], tf.uint8))
+    >>> tf.io.decode_image(picture).shape
+    TensorShape([2, 3, 1])
     """
     from wengert.ops.color import convert_image_dtype
 

@@ -255,6 +255,18 @@ def parse_single_example(
 ) -> dict[str, Any]:
     """The features of one serialized `tf.train.Example`, by name.
 
+    Args:
+        serialized: a scalar string.
+        features: a dict from names to `tf.io.FixedLenFeature` and its kin.
+        example_names: without effect.
+        name: without effect.
+
+    Returns:
+        A dict of tensors by name.
+
+    Raises:
+        InvalidArgumentError: a feature is missing or has another type.
+
     >>> feature = tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature}))
     >>> wanted = {"x": tf.io.FixedLenFeature([2], tf.float32)}

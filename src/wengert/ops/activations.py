@@ -85,7 +85,21 @@ RELU = unary(
 
 
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
-    """max(x, 0); NaN stays NaN, and the gradient at 0 is 0."""
+    """max(x, 0); NaN stays NaN, and the gradient at 0 is 0.
+
+    Args:
+        features: a tensor of real numbers.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the dtype is another.
+
+    >>> tf.nn.relu([-1.0, 2.0]).numpy().tolist()
+    [0.0, 2.0]
+    """
     return apply1(RELU, features if type(features) is Tensor else operand(features))
 
 

@@ -143,6 +143,20 @@ def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Tensor:
     integer type cannot hold, NaN included, becomes the type's lowest value (for uint32 and uint64
     the middle of the range). Those that an int32 can hold are clipped to the range of the types of
     8 and 16 bits. Use `saturate_cast` to clip all.
+
+    Args:
+        x: a tensor of numbers or truths, also sparse or ragged.
+        dtype: the dtype of the result.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        UnimplementedError: strings are involved.
+
+    >>> tf.cast([1.9, -1.9], tf.int32).numpy().tolist()
+    [1, -1]
     """
     wanted = dtypes.as_dtype(dtype)
     if isinstance(x, IndexedSlices):

@@ -317,7 +317,22 @@ CHECK_NUMERICS = Op(
 
 
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
-    """Passes the tensor on, or raises where it or its gradient holds NaN or infinity."""
+    """Passes the tensor on, or raises where it or its gradient holds NaN or infinity.
+
+    Args:
+        tensor: a tensor of floating-point numbers.
+        message: what the error says in front.
+        name: without effect.
+
+    Returns:
+        The tensor.
+
+    Raises:
+        InvalidArgumentError: it holds NaN or infinity.
+
+    >>> tf.debugging.check_numerics(tf.constant([1.0]), "loss").numpy().tolist()
+    [1.0]
+    """
     return apply(CHECK_NUMERICS, operand(tensor), message=message)
 
 

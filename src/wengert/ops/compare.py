@@ -44,7 +44,21 @@ EQUAL = _comparison("equal", np.equal, lambda x, y: lax.eq(x, y), dtypes.ANY)
 
 @function_of(EQUAL)
 def equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
-    """x == y element by element; shapes must broadcast."""
+    """x == y element by element; shapes must broadcast.
+
+    Args:
+        x, y: tensors of one dtype, whose shapes broadcast.
+        name: without effect.
+
+    Returns:
+        A tensor of truths.
+
+    Raises:
+        InvalidArgumentError: the shapes or dtypes do not fit.
+
+    >>> tf.equal([1, 2], 2).numpy().tolist()
+    [False, True]
+    """
 
 
 NOT_EQUAL = _comparison("not_equal", np.not_equal, lambda x, y: lax.ne(x, y), dtypes.ANY)

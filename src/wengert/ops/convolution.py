@@ -216,7 +216,28 @@ def conv2d(
     input: TensorLike, filters: TensorLike, strides: TensorLike, padding: TensorLike, data_format: str = "NHWC",
     dilations: TensorLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`."""
+    """Slides a filter `[height, width, in, out]` over images `[batch, height, width, in]`.
+
+    Args:
+        input: images `[batch, height, width, channels]`, or in the order of `data_format`.
+        filters: the filter, of the same dtype.
+        strides: the step: one number, one for each side, or one for each axis of the images.
+        padding: "SAME", "VALID" or a list of pairs, one for each axis.
+        data_format: "NHWC" or "NCHW".
+        dilations: the distance between taps of the filter, given as `strides` are.
+        name: without effect.
+
+    Returns:
+        Images with `out` channels.
+
+    Raises:
+        ValueError: a rank, a number of channels or the padding does not fit.
+
+    >>> image = tf.reshape(tf.range(9.0), [1, 3, 3, 1])
+    >>> sums = tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), strides=1, padding="VALID")
+    >>> sums.numpy().ravel().tolist()
+    [8.0, 12.0, 20.0, 24.0]
+    """
     at = windows("conv2d", strides, padding, dilations, data_format, 2)
     return _convolve("conv2d", *_pair(input, filters), at)
 

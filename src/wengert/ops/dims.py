@@ -53,7 +53,22 @@ def _whole_type(out_type: DType | DTypeLike | None) -> DType:
 
 
 def shape(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
-    """The sizes of a tensor as a vector of int32 (or `out_type`, int64)."""
+    """The sizes of a tensor as a vector of int32 (or `out_type`, int64).
+
+    Args:
+        input: a tensor, or a ragged one.
+        out_type: int32 or int64.
+        name: without effect.
+
+    Returns:
+        A vector, or for a ragged tensor a `DynamicRaggedShape`.
+
+    Raises:
+        ValueError: `input` does not become a tensor.
+
+    >>> tf.shape([[1, 2, 3]]).numpy().tolist()
+    [1, 3]
+    """
     try:
         kind = _whole_type(out_type)
         if kind not in (dtypes.int32, dtypes.int64):
@@ -142,7 +157,22 @@ EXPAND_DIMS = Op(
 
 
 def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tensor:
-    """Inserts an axis of size 1 at `axis`; negative numbers count from the end of the result."""
+    """Inserts an axis of size 1 at `axis`; negative numbers count from the end of the result.
+
+    Args:
+        input: a tensor.
+        axis: where the new axis stands in the result.
+        name: without effect.
+
+    Returns:
+        A tensor of one rank more.
+
+    Raises:
+        InvalidArgumentError: there is no such place.
+
+    >>> tf.expand_dims([1, 2], axis=1).numpy().tolist()
+    [[1], [2]]
+    """
     try:
         x = operand(input)
         place = static("expand_dims", axis)
@@ -203,7 +233,22 @@ def _reshape(x: SymbolicTensor, shape: tuple[Dim, ...]) -> Tensor:
 
 
 def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
-    """Drops the given axes, which must have size 1; without `axis`, all of size 1."""
+    """Drops the given axes, which must have size 1; without `axis`, all of size 1.
+
+    Args:
+        input: a tensor.
+        axis: one axis or several.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: an axis does not have size 1.
+
+    >>> tf.squeeze([[[1], [2]]], axis=0).numpy().tolist()
+    [[1], [2]]
+    """
     try:
         x = operand(input)
         wanted = () if axis is None else static_tuple("squeeze", axis, "axis")

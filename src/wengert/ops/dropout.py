@@ -72,7 +72,25 @@ def dropout(
     seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate)."""
+    """Sets elements to zero with probability `rate` and scales the others by 1 / (1 - rate).
+
+    Args:
+        x: a tensor of floating-point numbers.
+        rate: the probability, from 0 to below 1.
+        noise_shape: the shape of the choice, which broadcasts: size 1 drops a whole axis together.
+        seed: a seed of this operation.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: the rate is outside, or the dtype is another.
+
+    >>> x = tf.nn.dropout(tf.ones([1000]), rate=0.5, seed=1)
+    >>> sorted({*x.numpy().tolist()})
+    [0.0, 2.0]
+    """
     return _dropped(
         "dropout",
         x,

@@ -224,6 +224,20 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     A label twice in one input takes its diagonal; `...` stands for axes that broadcast; without
     an arrow the output has the labels that appear once, in alphabetical order. `optimize` is
     "greedy" or "optimal": how the order of more than two tensors is found.
+
+    Args:
+        equation: labels of the axes of each input, and after `->` those of the result.
+        *inputs: the tensors.
+        **kwargs: `optimize` and `name`.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the equation is wrong or does not fit the tensors.
+
+    >>> tf.einsum("ij,j->i", [[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy().tolist()
+    [21.0, 43.0]
     """
     require(
         isinstance(equation, str),

@@ -19,6 +19,22 @@ def embedding_lookup(
     """The rows of `params` named by `ids`, each shortened to `max_norm` where that is given.
 
     A list of tables counts as one, cut into consecutive parts. An id outside is an error.
+
+    Args:
+        params: the table, a tensor or variable, or a list of tables that are parts of it.
+        ids: whole numbers from 0.
+        max_norm: the largest length of a row.
+        name: without effect.
+
+    Returns:
+        A tensor `[*ids.shape, *params.shape[1:]]`.
+
+    Raises:
+        InvalidArgumentError: an id is outside.
+
+    >>> table = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    >>> tf.nn.embedding_lookup(table, [1, 0]).numpy().tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
     """
     require(
         params is not None and (not isinstance(params, list | tuple) or params),

@@ -291,7 +291,25 @@ def gather(
     batch_dims: int = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error."""
+    """Picks slices of `params` along `axis`; an index outside, or a negative one, is an error.
+
+    Args:
+        params: a tensor, or a ragged one.
+        indices: whole numbers from 0.
+        validate_indices: without effect; indices are always checked.
+        axis: the axis to pick along; `batch_dims` by default.
+        batch_dims: how many leading axes of both belong together.
+        name: without effect.
+
+    Returns:
+        A tensor with the axes of `indices` in the place of `axis`.
+
+    Raises:
+        InvalidArgumentError: an index is negative or too large.
+
+    >>> tf.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).numpy().tolist()
+    [[5, 6], [1, 2]]
+    """
     try:
         x, i = operand(params), whole_numbers("gather", indices)
         a, b = x._array, i._array
@@ -418,6 +436,22 @@ def gather_nd(
     """Picks slices of `params` at the index tuples in the last axis of `indices`.
 
     One outside is an error, or gives zeros with `bad_indices_policy="IGNORE"`.
+
+    Args:
+        params: a tensor.
+        indices: whole numbers `[..., n]`; each row of n of them names an element or a slice.
+        batch_dims: how many leading axes of both belong together.
+        bad_indices_policy: "IGNORE" gives zeros for an index outside.
+        name: without effect.
+
+    Returns:
+        A tensor `[..., *params.shape[n:]]`.
+
+    Raises:
+        InvalidArgumentError: an index is outside.
+
+    >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy().tolist()
+    [2, 3]
     """
     from wengert.ops.scatter import ignores
 

@@ -144,7 +144,23 @@ UNMASK = Op(
 def boolean_mask(
     tensor: TensorLike, mask: TensorLike, axis: Axis = None, name: str = "boolean_mask"
 ) -> Tensor:
-    """The slices from `axis` on where `mask` is true, in order; the mask's axes become one."""
+    """The slices from `axis` on where `mask` is true, in order; the mask's axes become one.
+
+    Args:
+        tensor: a tensor.
+        mask: truths, whose shape is that of the tensor from `axis` on; not a scalar.
+        axis: where the mask begins; 0 by default.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the mask is a scalar, or its shape does not fit.
+
+    >>> tf.boolean_mask([1, 2, 3], [True, False, True]).numpy().tolist()
+    [1, 3]
+    """
     x, m = operand(tensor), operand(mask)
     if m.dtype.is_numeric:
         m = tf.cast(m, dtypes.bool_)
@@ -218,6 +234,24 @@ def one_hot(
     """Rows with `on_value` (1) at the index and `off_value` (0) elsewhere.
 
     An index outside [0, depth) gives a row of `off_value` alone.
+
+    Args:
+        indices: whole numbers.
+        depth: how many classes there are.
+        on_value, off_value: what stands at the index and elsewhere; 1 and 0.
+        axis: where the new axis stands; at the end by default.
+        dtype: the dtype of the result; that of the values, or float32.
+        name: without effect.
+
+    Returns:
+        A tensor of one rank more.
+
+    Raises:
+        InvalidArgumentError: `depth` is negative.
+        TypeError: `on_value` and `off_value` have different dtypes.
+
+    >>> tf.one_hot([0, 2], depth=3).numpy().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     i = whole_operand(indices)
     require_dtype(i.dtype.is_integer, "one_hot", "`indices` must be whole numbers", i)

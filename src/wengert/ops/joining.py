@@ -99,7 +99,22 @@ _WHOLE = ActsAsTensor | str | bytes
 
 
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
-    """Joins tensors of one shape along a new axis."""
+    """Joins tensors of one shape along a new axis.
+
+    Args:
+        values: a list of tensors of one shape and dtype.
+        axis: where the new axis stands; negative ones count from the end of the result.
+        name: without effect.
+
+    Returns:
+        A tensor of one rank more.
+
+    Raises:
+        InvalidArgumentError: the shapes differ.
+
+    >>> tf.stack([[1, 2], [3, 4]], axis=1).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
     try:
         place = static_int("stack", axis)
         _refuse_names("stack", values)
@@ -174,7 +189,23 @@ UNSTACK = Op(
 def unstack(
     value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack"
 ) -> list[Tensor]:
-    """Splits a tensor along an axis into a list of tensors without it."""
+    """Splits a tensor along an axis into a list of tensors without it.
+
+    Args:
+        value: a tensor of rank 1 or more.
+        num: how many parts there are, where the size is unknown.
+        axis: the axis to take apart.
+        name: without effect.
+
+    Returns:
+        A list of tensors of one rank less.
+
+    Raises:
+        ValueError: the size is unknown or is not `num`.
+
+    >>> [x.numpy().tolist() for x in tf.unstack([[1, 2], [3, 4]], axis=1)]
+    [[1, 3], [2, 4]]
+    """
     try:
         x = operand(value)
         axis = place_of("unstack", static_int("unstack", axis), x)
@@ -250,7 +281,22 @@ def _alone(value: Any, axis: Any) -> Tensor:
 
 
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
-    """Joins tensors along an axis they have."""
+    """Joins tensors along an axis they have.
+
+    Args:
+        values: a list of tensors of one dtype, whose sizes differ along `axis` only.
+        axis: the axis; negative ones count from the end.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: other sizes or ranks differ, or there is no such axis.
+
+    >>> tf.concat([[[1], [2]], [[3], [4]]], axis=1).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
     try:
         if type(values) is not list and type(values) is not tuple:
             whole = isinstance(values, Value | _WHOLE | np.ndarray | range | TensorShape)
@@ -335,6 +381,22 @@ def split(
     """Cuts a tensor along an axis: into equal parts for a number, else into the given sizes.
 
     One of the sizes may be -1 and takes what is left.
+
+    Args:
+        value: a tensor.
+        num_or_size_splits: how many equal parts, or the size of each; one size may be -1.
+        axis: the axis to cut.
+        num: how many sizes there are, where they are unknown.
+        name: without effect.
+
+    Returns:
+        A list of tensors.
+
+    Raises:
+        InvalidArgumentError: the parts do not add up to the size.
+
+    >>> [x.numpy().tolist() for x in tf.split([1, 2, 3, 4], [1, -1])]
+    [[1], [2, 3, 4]]
     """
     try:
         x = operand(value)

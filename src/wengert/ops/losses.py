@@ -127,6 +127,22 @@ def softmax_cross_entropy_with_logits(
     """-sum(labels * log_softmax(logits)) along `axis`; labels with axes of size 1 broadcast.
 
     As in TensorFlow, the gradient takes each row of labels to add up to 1.
+
+    Args:
+        labels: the probability of each class.
+        logits: unnormalised log-probabilities, in the same shape.
+        axis: the axis of the classes.
+        name: without effect.
+
+    Returns:
+        The loss of each row.
+
+    Raises:
+        InvalidArgumentError: the shapes do not fit.
+
+    >>> loss = tf.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[0.0, 0.0]])
+    >>> round(float(loss[0]), 4)
+    0.6931
     """
     try:
         labels, logits = _same_kind(labels, logits)
@@ -183,7 +199,23 @@ def _same_shape(
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """The cross-entropy of independent yes/no labels, element by element, without overflow."""
+    """The cross-entropy of independent yes/no labels, element by element, without overflow.
+
+    Args:
+        labels: the probability of yes.
+        logits: its log-odds, in the same shape.
+        name: without effect.
+
+    Returns:
+        The loss of each element.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    >>> loss = tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0])
+    >>> round(float(loss[0]), 4)
+    0.6931
+    """
     name = "sigmoid_cross_entropy_with_logits"
     return apply2(SIGMOID_CROSS_ENTROPY, *_same_shape(name, "labels", labels, "logits", logits))
 

@@ -314,6 +314,26 @@ def matmul(
 
     Half precision sums in float32; integers wrap around, unless `output_type` asks for a wider
     type. The `is_sparse` hints are accepted and change nothing.
+
+    Args:
+        a: a tensor `[..., n, k]` of numbers.
+        b: a tensor `[..., k, m]` of the same dtype.
+        transpose_a, transpose_b: whether to swap the last two axes first.
+        adjoint_a, adjoint_b: whether to swap and conjugate them first.
+        a_is_sparse, b_is_sparse: hints without effect.
+        output_type: the dtype of the result, for int8 arguments int32.
+        grad_a, grad_b: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor `[..., n, m]`.
+
+    Raises:
+        InvalidArgumentError: the inner sizes differ, or a rank is below 2.
+        TypeError: the dtypes differ.
+
+    >>> tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]).numpy().tolist()
+    [[11.0]]
     """
     if (
         type(a) is Tensor

@@ -89,7 +89,24 @@ def _squared(x: Tensor) -> Tensor:
 def moments(
     x: Any, axes: Axis, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The mean and the (population) variance over `axes`; `shift` is not needed and not used."""
+    """The mean and the (population) variance over `axes`; `shift` is not needed and not used.
+
+    Args:
+        x: a tensor of numbers.
+        axes: one axis or several.
+        shift: without effect.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        The mean and the variance.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> [x.numpy().item() for x in tf.nn.moments([1.0, 3.0], axes=0)]
+    [2.0, 1.0]
+    """
     x, axis = reduce_args("moments", x, axes)
     if not x.dtype.is_floating:
         mean = tf.reduce_mean(x, axis, keepdims=True)
@@ -133,7 +150,24 @@ def batch_normalization(
     x: Any, mean: Any, variance: Any, offset: TensorLike | None, scale: TensorLike | None, variance_epsilon: TensorLike,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given."""
+    """(x - mean) / sqrt(variance + epsilon), times `scale`, plus `offset` where they are given.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        mean, variance: as `tf.nn.moments` gives them, of shapes that broadcast.
+        offset, scale: what to add and to multiply by, or `None`.
+        variance_epsilon: a small number against division by 0.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the shapes do not broadcast.
+
+    >>> tf.nn.batch_normalization([1.0, 3.0], 2.0, 1.0, None, 2.0, 0.0).numpy().tolist()
+    [-2.0, 2.0]
+    """
     x = operand(x)
     mean, variance = operand(mean, None, x.dtype), operand(variance, None, x.dtype)
     slope = tf.rsqrt(variance + variance_epsilon)
@@ -230,7 +264,24 @@ def bias_add(
 def l2_normalize(
     x: Any, axis: Axis = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
-    """x / sqrt(max(sum(|x|²), epsilon)), so a zero vector stays zero."""
+    """x / sqrt(max(sum(|x|²), epsilon)), so a zero vector stays zero.
+
+    Args:
+        x: a tensor of floating-point numbers.
+        axis: one axis or several; all by default.
+        epsilon: the smallest sum of squares that counts.
+        dim: an older name of `axis`.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> [round(x, 4) for x in tf.math.l2_normalize([3.0, 4.0]).numpy().tolist()]
+    [0.6, 0.8]
+    """
     x = operand(x)
     axis = dim if axis is None else axis
     square = tf.real(x * tf.conj(x)) if x.dtype.is_complex else x * x

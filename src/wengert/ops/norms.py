@@ -197,6 +197,22 @@ def clip_by_global_norm(
 
     Returns the list and the length before (or `use_norm`). A length of infinity or NaN makes all
     of them NaN. `IndexedSlices` stay sparse.
+
+    Args:
+        t_list: a list of tensors, in which `None` stays.
+        clip_norm: the largest length that stays.
+        use_norm: the common length, if it is known.
+        name: without effect.
+
+    Returns:
+        The list of scaled tensors, and the length before.
+
+    Raises:
+        TypeError: `t_list` is no list.
+
+    >>> clipped, norm = tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 2.5)
+    >>> [x.numpy().tolist() for x in clipped], float(norm)
+    ([[1.5], [2.0]], 5.0)
     """
     members = _members("clip_by_global_norm", t_list)
     given = [t for t in members if t is not None]

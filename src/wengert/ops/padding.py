@@ -199,6 +199,23 @@ def pad(
 
     `mode` says what they are: CONSTANT (`constant_values`), REFLECT (the mirror image without the
     edge) or SYMMETRIC (with it).
+
+    Args:
+        tensor: a tensor.
+        paddings: whole numbers `[rank, 2]`.
+        mode: "CONSTANT", "REFLECT" or "SYMMETRIC".
+        constant_values: what CONSTANT puts there.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the mode is none of these.
+        InvalidArgumentError: a padding is negative, or larger than what is mirrored.
+
+    >>> tf.pad([[1, 2]], [[0, 1], [1, 0]]).numpy().tolist()
+    [[0, 1, 2], [0, 0, 0]]
     """
     try:
         x = operand(tensor)

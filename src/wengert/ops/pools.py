@@ -90,7 +90,26 @@ def max_pool2d(
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The maximum of each window of images; the gradient goes to the first of equal values."""
+    """The maximum of each window of images; the gradient goes to the first of equal values.
+
+    Args:
+        input: images `[batch, height, width, channels]`, or in the order of `data_format`.
+        ksize: the size of the windows: one number, one for each side, or one for each axis.
+        strides: the step, given in the same ways.
+        padding: "SAME", "VALID" or a list of pairs, one for each axis.
+        data_format: "NHWC" or "NCHW".
+        name: without effect.
+
+    Returns:
+        Smaller images.
+
+    Raises:
+        ValueError: the rank, the window or the padding does not fit.
+
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> tf.nn.max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel().tolist()
+    [5.0, 7.0, 13.0, 15.0]
+    """
     return _pooled("max_pool2d", MAX_POOL, input, ksize, strides, padding, data_format, 4)
 
 
@@ -142,7 +161,26 @@ def avg_pool2d(
     data_format: str = "NHWC",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window of images; padding does not count."""
+    """The mean of each window of images; padding does not count.
+
+    Args:
+        input: images `[batch, height, width, channels]`, or in the order of `data_format`.
+        ksize: the size of the windows: one number, one for each side, or one for each axis.
+        strides: the step, given in the same ways.
+        padding: "SAME" or "VALID".
+        data_format: "NHWC" or "NCHW".
+        name: without effect.
+
+    Returns:
+        Smaller images.
+
+    Raises:
+        ValueError: the rank, the window or the padding does not fit.
+
+    >>> image = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
+    >>> tf.nn.avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel().tolist()
+    [2.5, 4.5, 10.5, 12.5]
+    """
     return _pooled("avg_pool2d", AVG_POOL, input, ksize, strides, padding, data_format, 4)
 
 

@@ -94,7 +94,23 @@ def argmax(
     output_type: DTypeLike = dtypes.int64,
     name: str | None = None,
 ) -> Tensor:
-    """The index of the first largest element along `axis` (default 0); NaN is passed over."""
+    """The index of the first largest element along `axis` (default 0); NaN is passed over.
+
+    Args:
+        input: a tensor of numbers.
+        axis: the axis.
+        output_type: the dtype of the indices.
+        name: without effect.
+
+    Returns:
+        A tensor of one rank less.
+
+    Raises:
+        InvalidArgumentError: there is no such axis, or it is empty.
+
+    >>> tf.argmax([[1, 5, 5], [7, 2, 3]], axis=1).numpy().tolist()
+    [1, 0]
+    """
     try:
         kind = choose_type("argmax", "output_type", output_type, *SIGNED, dtypes.uint16)
         return _position(ARGMAX, input, axis, kind)
@@ -109,7 +125,23 @@ def argmin(
     output_type: DTypeLike = dtypes.int64,
     name: str | None = None,
 ) -> Tensor:
-    """The index of the first smallest element along `axis` (default 0); NaN is passed over."""
+    """The index of the first smallest element along `axis` (default 0); NaN is passed over.
+
+    Args:
+        input: a tensor of numbers.
+        axis: the axis.
+        output_type: the dtype of the indices.
+        name: without effect.
+
+    Returns:
+        A tensor of one rank less.
+
+    Raises:
+        InvalidArgumentError: there is no such axis, or it is empty.
+
+    >>> tf.argmin([[1, 5, 5], [7, 2, 3]], axis=1).numpy().tolist()
+    [0, 1]
+    """
     kind = choose_type("argmin", "output_type", output_type, *SIGNED[1:])
     return _position(ARGMIN, input, axis, kind)
 

@@ -126,7 +126,21 @@ def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     )
 )
 def square(x: TensorLike, name: str | None = None) -> Any:
-    """x²."""
+    """x².
+
+    Args:
+        x: a tensor of numbers.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the dtype is another.
+
+    >>> tf.square([2, -3]).numpy().tolist()
+    [4, 9]
+    """
 
 
 def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any, **facts: Any) -> Op:
@@ -168,7 +182,21 @@ SQRT_GRAD = _unless_zero(
     )
 )
 def sqrt(x: TensorLike, name: str | None = None) -> Any:
-    """The square root; NaN below 0, and an infinite gradient at 0."""
+    """The square root; NaN below 0, and an infinite gradient at 0.
+
+    Args:
+        x: a tensor of floating-point or complex numbers.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the dtype is another.
+
+    >>> tf.sqrt([4.0, 9.0]).numpy().tolist()
+    [2.0, 3.0]
+    """
 
 
 RSQRT_GRAD = _unless_zero(
@@ -254,7 +282,21 @@ def expm1(x: TensorLike, name: str | None = None) -> Any:
     )
 )
 def log(x: TensorLike, name: str | None = None) -> Any:
-    """The natural logarithm; -inf at 0, NaN below."""
+    """The natural logarithm; -inf at 0, NaN below.
+
+    Args:
+        x: a tensor of floating-point or complex numbers.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the dtype is another.
+
+    >>> tf.math.log([1.0]).numpy().tolist()
+    [0.0]
+    """
 
 
 @function_of(

@@ -128,7 +128,26 @@ def uniform(
     shape: Any, minval: TensorLike = 0, maxval: TensorLike | None = None, dtype: DTypeLike = dtypes.float32, seed: Any = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Uniform numbers in [minval, maxval); whole ones need `maxval`."""
+    """Uniform numbers in [minval, maxval); whole ones need `maxval`.
+
+    Args:
+        shape: the sizes.
+        minval, maxval: the bounds; the upper one does not occur.
+        dtype: a dtype of floating-point or whole numbers.
+        seed: a seed of this operation; see `tf.random.set_seed`.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: `maxval` is missing for whole numbers.
+        InvalidArgumentError: `minval` is not below `maxval` for whole numbers.
+
+    >>> dice = tf.random.uniform([100], 1, 7, dtype=tf.int32, seed=1)
+    >>> int(tf.reduce_min(dice)) >= 1 and int(tf.reduce_max(dice)) <= 6
+    True
+    """
     kind = as_dtype(dtype)
     require(
         not kind.is_integer or maxval is not None,
@@ -144,7 +163,24 @@ def normal(
     shape: Any, mean: TensorLike = 0.0, stddev: Any = 1.0, dtype: DTypeLike = dtypes.float32, seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers; gradients reach `mean` and `stddev`."""
+    """Normal numbers; gradients reach `mean` and `stddev`.
+
+    Args:
+        shape: the sizes.
+        mean, stddev: numbers, or tensors that broadcast to the shape.
+        dtype: a floating-point dtype.
+        seed: a seed of this operation; see `tf.random.set_seed`.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: a size is negative.
+
+    >>> tf.random.normal([2, 3], stddev=0.1, seed=1).shape
+    TensorShape([2, 3])
+    """
     kind = float_dtype("normal", dtype)
     noise = distributions.standard_normal(next_state("normal", seed), sizes("normal", shape), kind)
     return scaled(noise, mean, stddev)
@@ -173,7 +209,22 @@ def shuffled(value: TensorLike, state: Tensor) -> Any:
 
 
 def shuffle(value: TensorLike, seed: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """The rows of a tensor in random order; gradients follow the rows."""
+    """The rows of a tensor in random order; gradients follow the rows.
+
+    Args:
+        value: a tensor.
+        seed: a seed of this operation; see `tf.random.set_seed`.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        ValueError: `value` does not become a tensor.
+
+    >>> sorted(tf.random.shuffle([3, 1, 2]).numpy().tolist())
+    [1, 2, 3]
+    """
     return shuffled(value, next_state("shuffle", seed))
 
 
@@ -206,7 +257,24 @@ def categorical(
     seed: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Draws `num_samples` classes for each row of unnormalised log-probabilities."""
+    """Draws `num_samples` classes for each row of unnormalised log-probabilities.
+
+    Args:
+        logits: log-probabilities `[batch, classes]`.
+        num_samples: how many to draw.
+        dtype: int64 by default, or int32.
+        seed: a seed of this operation; see `tf.random.set_seed`.
+        name: without effect.
+
+    Returns:
+        A tensor `[batch, num_samples]`.
+
+    Raises:
+        InvalidArgumentError: the rank is not 2, or there is no class.
+
+    >>> tf.random.categorical([[0.0, -1e9]], num_samples=3).numpy().tolist()
+    [[0, 0, 0]]
+    """
     return chosen(logits, next_state("categorical", seed), num_samples, dtype)
 
 

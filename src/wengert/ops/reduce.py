@@ -196,7 +196,23 @@ REDUCE_SUM = Op(
 def reduce_sum(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0."""
+    """The sum over `axis`, or over everything; integers wrap around, nothing sums to 0.
+
+    Args:
+        input_tensor: a tensor of numbers.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy().tolist()
+    [4, 6]
+    """
 
 
 def _mean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.generic | np.ndarray:
@@ -316,6 +332,21 @@ def reduce_mean(
     """The mean over `axis`; of integers rounded towards zero, of nothing NaN.
 
     The mean of no integers or complex numbers is 0.
+
+    Args:
+        input_tensor: a tensor of numbers.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1, keepdims=True).numpy().tolist()
+    [[1.5], [3.5]]
     """
 
 
@@ -354,7 +385,23 @@ REDUCE_PROD = Op(
 def reduce_prod(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The product over `axis`; integers wrap around, the product of nothing is 1."""
+    """The product over `axis`; integers wrap around, the product of nothing is 1.
+
+    Args:
+        input_tensor: a tensor of numbers.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> int(tf.reduce_prod([2, 3, 4]))
+    24
+    """
 
 
 def _extreme(ufunc: np.ufunc, start: Callable[[np.dtype], Any]) -> Callable[..., Any]:
@@ -431,7 +478,23 @@ REDUCE_MAX = Op(
 def reduce_max(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally."""
+    """The largest over `axis`; NaN wins, nothing gives -inf; ties share the gradient equally.
+
+    Args:
+        input_tensor: a tensor of numbers.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_max([[1, 5], [3, 4]], axis=1).numpy().tolist()
+    [5, 4]
+    """
 
 
 REDUCE_MIN = Op(
@@ -450,7 +513,23 @@ REDUCE_MIN = Op(
 def reduce_min(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally."""
+    """The smallest over `axis`; NaN wins, nothing gives inf; ties share the gradient equally.
+
+    Args:
+        input_tensor: a tensor of numbers.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_min([[1, 5], [3, 4]], axis=1).numpy().tolist()
+    [1, 3]
+    """
 
 
 def _truths(ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -479,7 +558,23 @@ def _truth(x: Any) -> Any:
 def reduce_all(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether all elements along `axis` are true; of nothing, true."""
+    """Whether all elements along `axis` are true; of nothing, true.
+
+    Args:
+        input_tensor: a tensor of truths.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy().tolist()
+    [False, True]
+    """
     try:
         x, axes = reduce_args("reduce_all", _truth(input_tensor), axis, None, keepdims)
         return apply1(REDUCE_ALL, x, axis=axes, keepdims=bool(keepdims))
@@ -502,7 +597,23 @@ REDUCE_ANY = Op(
 def reduce_any(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether any element along `axis` is true; of nothing, false."""
+    """Whether any element along `axis` is true; of nothing, false.
+
+    Args:
+        input_tensor: a tensor of truths.
+        axis: one axis or several; all by default.
+        keepdims: whether the axes stay, with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without these axes.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy().tolist()
+    [True, False]
+    """
     try:
         x, axes = reduce_args("reduce_any", _truth(input_tensor), axis, None, keepdims)
         return apply1(REDUCE_ANY, x, axis=axes, keepdims=bool(keepdims))

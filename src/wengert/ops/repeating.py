@@ -81,7 +81,22 @@ TILE = Op(
 
 @with_fallback
 def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
-    """Lays copies of a tensor side by side, `multiples[i]` along axis i."""
+    """Lays copies of a tensor side by side, `multiples[i]` along axis i.
+
+    Args:
+        input: a tensor.
+        multiples: for each axis how many copies.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: there are not as many numbers as axes, or one is negative.
+
+    >>> tf.tile([[1, 2]], [2, 2]).numpy().tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
     x = operand(input)
     counts = static_tuple("tile", of_length(multiples, x._array.ndim), "multiples")
     if len(counts) != x._array.ndim or any(map(negative, counts)):
@@ -202,6 +217,21 @@ def repeat(
     """Repeats each element along `axis` (of the flattened tensor without one).
 
     `repeats` is one number, or one per element; of those, negative ones count as 0.
+
+    Args:
+        input: a tensor.
+        repeats: how often, one number or one for each element along `axis`.
+        axis: the axis.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: there are not as many numbers as elements.
+
+    >>> tf.repeat([1, 2], [2, 3]).numpy().tolist()
+    [1, 1, 2, 2, 2]
     """
     x = operand(input)
     if axis is None:

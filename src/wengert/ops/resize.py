@@ -106,6 +106,24 @@ def resize(
 
     The result is float32, but of the images' own dtype for "nearest". With `antialias` the
     kernel is widened when shrinking; "area" and "nearest" do not know it.
+
+    Args:
+        images: `[height, width, channels]` or a batch of them.
+        size: the new height and width.
+        method: "bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "gaussian" or
+            "mitchellcubic".
+        preserve_aspect_ratio: whether to keep the proportions and stay within `size`.
+        antialias: whether to blur when shrinking.
+        name: without effect.
+
+    Returns:
+        Images of that size.
+
+    Raises:
+        ValueError: the rank, the size or the method does not fit.
+
+    >>> tf.image.resize([[[0.0], [2.0]]], [1, 4], method="nearest").numpy().ravel().tolist()
+    [0.0, 0.0, 2.0, 2.0]
     """
     x = operand(images)
     rank_of("resize", x)

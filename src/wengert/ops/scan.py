@@ -144,7 +144,24 @@ def cumsum(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Running sums along `axis`; `exclusive` leaves each element out of its own sum."""
+    """Running sums along `axis`; `exclusive` leaves each element out of its own sum.
+
+    Args:
+        x: a tensor of numbers.
+        axis: the axis.
+        exclusive: whether a sum begins with 0 and leaves its own element out.
+        reverse: whether to sum from the end.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: there is no such axis.
+
+    >>> tf.cumsum([1, 2, 3]).numpy().tolist()
+    [1, 3, 6]
+    """
     return _scan(CUMSUM, x, axis, exclusive, reverse, 0)
 
 

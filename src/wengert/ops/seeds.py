@@ -138,6 +138,21 @@ def set_seed(seed: TensorLike | None) -> None:
     own `seed` picks a stream of its own under it. Functions count for themselves (`Places`).
     Without a global seed an operation with `seed` repeats from run to run and one without does
     not. `None` forgets the global seed.
+
+    Args:
+        seed: a whole number, or `None`.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        TypeError: it is something else.
+
+    >>> tf.random.set_seed(7)
+    >>> first = tf.random.normal([3])
+    >>> tf.random.set_seed(7)
+    >>> bool(tf.reduce_all(first == tf.random.normal([3])))
+    True
     """
     _streams.reset(None if seed is None else _whole("set_seed", seed))
 

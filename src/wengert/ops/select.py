@@ -59,7 +59,25 @@ def where(
     y: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds."""
+    """`x` where the condition holds, else `y`, all broadcast; alone, the indices where it holds.
+
+    Args:
+        condition: truths; without `x` and `y`, also numbers, of which those count that are not 0.
+        x, y: tensors of one dtype; give both or neither.
+        name: without effect.
+
+    Returns:
+        A tensor of the common shape, or without them int64 indices `[count, rank]`.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
+        InvalidArgumentError: the shapes do not broadcast.
+
+    >>> tf.where([True, False], [1, 2], [-1, -2]).numpy().tolist()
+    [1, -2]
+    >>> tf.where([False, True, True]).numpy().tolist()
+    [[1], [2]]
+    """
     if x is None and y is None:
         from wengert.ops.indexing import where_indices
 
@@ -113,7 +131,21 @@ def smaller(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     )
 )
 def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
-    """The larger of two; NaN if either is."""
+    """The larger of two; NaN if either is.
+
+    Args:
+        x, y: tensors of one dtype of real numbers, whose shapes broadcast.
+        name: without effect.
+
+    Returns:
+        A tensor of the common shape.
+
+    Raises:
+        InvalidArgumentError: the shapes or dtypes do not fit.
+
+    >>> tf.maximum([1, 5], 3).numpy().tolist()
+    [3, 5]
+    """
 
 
 @function_of(
@@ -130,7 +162,21 @@ def maximum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
     )
 )
 def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
-    """The smaller of two; NaN if either is."""
+    """The smaller of two; NaN if either is.
+
+    Args:
+        x, y: tensors of one dtype of real numbers, whose shapes broadcast.
+        name: without effect.
+
+    Returns:
+        A tensor of the common shape.
+
+    Raises:
+        InvalidArgumentError: the shapes or dtypes do not fit.
+
+    >>> tf.minimum([1, 5], 3).numpy().tolist()
+    [1, 3]
+    """
 
 
 def _infer_clip(x: ShapeDtype, low: ShapeDtype, high: ShapeDtype) -> ShapeDtype:
@@ -179,7 +225,22 @@ CLIP = Op(
 def clip_by_value(
     t: Any, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> Tensor:
-    """`t` kept between two bounds; NaN stays NaN, and the lower bound wins if they cross."""
+    """`t` kept between two bounds; NaN stays NaN, and the lower bound wins if they cross.
+
+    Args:
+        t: a tensor of numbers.
+        clip_value_min, clip_value_max: bounds that broadcast to it.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the bounds do not broadcast.
+
+    >>> tf.clip_by_value([-2.0, 0.5, 3.0], -1.0, 1.0).numpy().tolist()
+    [-1.0, 0.5, 1.0]
+    """
     if isinstance(t, IndexedSlices):
         values = clip_by_value(t.values, clip_value_min, clip_value_max)
         slices: Any = IndexedSlices(values, t.indices, t.dense_shape)

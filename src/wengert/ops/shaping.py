@@ -90,7 +90,24 @@ def identity_n(input: TensorLike, name: str | None = None) -> list[Tensor]:
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The same value, treated as a constant by every tape."""
+    """The same value, treated as a constant by every tape.
+
+    Args:
+        input: a tensor.
+        name: without effect.
+
+    Returns:
+        The same value.
+
+    Raises:
+        ValueError: `input` does not become a tensor.
+
+    >>> x = tf.Variable(3.0)
+    >>> with tf.GradientTape() as tape:
+    ...     y = x * tf.stop_gradient(x)
+    >>> float(tape.gradient(y, x)) == 3.0
+    True
+    """
     if isinstance(input, IndexedSlices):
         slices: Any = IndexedSlices(stop_gradient(input.values), input.indices, input._dense_shape)
         return slices
@@ -335,7 +352,22 @@ RESHAPE_BY = Op(
 
 
 def reshape(tensor: TensorLike, shape: Any, name: str | None = None) -> Tensor:
-    """The same elements in row order under another shape; one size may be -1."""
+    """The same elements in row order under another shape; one size may be -1.
+
+    Args:
+        tensor: a tensor.
+        shape: the sizes; one may be -1 and follows from the others.
+        name: without effect.
+
+    Returns:
+        A tensor with the same elements.
+
+    Raises:
+        InvalidArgumentError: the sizes do not hold that many elements.
+
+    >>> tf.reshape([1, 2, 3, 4], [2, -1]).numpy().tolist()
+    [[1, 2], [3, 4]]
+    """
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
     if isinstance(shape, Value) and of_unknown_length(shape):
@@ -405,7 +437,23 @@ TRANSPOSE_BACK = Op(
 def transpose(
     a: Any, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose"
 ) -> Tensor:
-    """Permutes the axes; reverses them without `perm`."""
+    """Permutes the axes; reverses them without `perm`.
+
+    Args:
+        a: a tensor.
+        perm: for each axis of the result the axis of `a`.
+        conjugate: whether to conjugate complex numbers.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: `perm` is no permutation of the axes.
+
+    >>> tf.transpose([[1, 2], [3, 4]]).numpy().tolist()
+    [[1, 3], [2, 4]]
+    """
     try:
         a = operand(a)
         rank = a._array.ndim

@@ -145,7 +145,22 @@ def _arguments(name: str, logits: TensorLike, axis: Axis) -> tuple[Value, int]:
 
 
 def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
-    """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf."""
+    """exp(x) divided by its sum along `axis` (the last); NaN where a row has NaN or only -inf.
+
+    Args:
+        logits: a tensor of floating-point numbers.
+        axis: the axis along which the result adds up to 1.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: there is no such axis, or the dtype is another.
+
+    >>> tf.nn.softmax([0.0, 0.0]).numpy().tolist()
+    [0.5, 0.5]
+    """
     try:
         x, place = _arguments("softmax", logits, axis)
         return apply(SOFTMAX, x, axis=place)

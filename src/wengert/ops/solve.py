@@ -96,6 +96,20 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
     """The inverse of square matrices, or of their adjoints; a singular one is an error.
 
     The inverse of a matrix with NaN is NaN.
+
+    Args:
+        input: matrices `[..., n, n]`.
+        adjoint: whether to invert the adjoint.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: a matrix is singular or not square.
+
+    >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
     """
     x = operand(input)
     return apply(INV, tf.matrix_transpose(x, conjugate=True) if adjoint else x)
@@ -285,7 +299,23 @@ SOLVE = Op(
 def solve(
     matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """Solves matrix @ x = rhs (with `adjoint`, its adjoint); a singular matrix is an error."""
+    """Solves matrix @ x = rhs (with `adjoint`, its adjoint); a singular matrix is an error.
+
+    Args:
+        matrix: matrices `[..., n, n]`.
+        rhs: right sides `[..., n, k]`, of the same dtype.
+        adjoint: whether to solve with the adjoint.
+        name: without effect.
+
+    Returns:
+        A tensor `[..., n, k]`.
+
+    Raises:
+        InvalidArgumentError: a matrix is singular, or the sizes do not fit.
+
+    >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[2.0], [4.0]]).numpy().tolist()
+    [[1.0], [1.0]]
+    """
     a, b = operands("solve", matrix, rhs)
     return apply(SOLVE, tf.conj(a) if adjoint else a, b, transpose=bool(adjoint))
 

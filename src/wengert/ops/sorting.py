@@ -182,7 +182,23 @@ def _sort(op: Op, values: TensorLike, axis: Axis, direction: str) -> Tensor:
 def sort(
     values: TensorLike, axis: Axis = -1, direction: str = "ASCENDING", name: str | None = None
 ) -> Tensor:
-    """Sorts along `axis`; NaN counts as the largest number."""
+    """Sorts along `axis`; NaN counts as the largest number.
+
+    Args:
+        values: a tensor of numbers.
+        axis: the axis.
+        direction: "ASCENDING" or "DESCENDING".
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        ValueError: the direction is none of these.
+
+    >>> tf.sort([3, 1, 2], direction="DESCENDING").numpy().tolist()
+    [3, 2, 1]
+    """
     return _sort(SORT, values, axis, direction)
 
 
@@ -292,6 +308,23 @@ def top_k(
     """The `k` largest of each row and their indices, always in descending order.
 
     Ties go to the lower index; NaN counts as the largest number.
+
+    Args:
+        input: a tensor of numbers of rank 1 or more.
+        k: how many, at most the size of the last axis.
+        sorted: without effect; the result is sorted.
+        index_type: the dtype of the indices.
+        name: without effect.
+
+    Returns:
+        A named tuple of `values` and `indices`.
+
+    Raises:
+        InvalidArgumentError: a row is shorter than `k`.
+
+    >>> best = tf.math.top_k([1, 9, 5], k=2)
+    >>> best.values.numpy().tolist(), best.indices.numpy().tolist()
+    ([9, 5], [1, 2])
     """
     x, k = operand(input), static("top_k", k)
     wanted = choose_type("top_k", "index_type", index_type, *SIGNED)

@@ -263,7 +263,24 @@ _LABELS = dtypes.nums("int32", "int64")
 def sparse_softmax_cross_entropy_with_logits(
     labels: Any, logits: Any, name: str | None = None
 ) -> Tensor:
-    """-log_softmax(logits)[label] per row; a label outside the classes is an error."""
+    """-log_softmax(logits)[label] per row; a label outside the classes is an error.
+
+    Args:
+        labels: the classes, whole numbers `[...]`.
+        logits: unnormalised log-probabilities `[..., classes]`.
+        name: without effect.
+
+    Returns:
+        The loss of each row, `[...]`.
+
+    Raises:
+        InvalidArgumentError: a label is outside.
+        ValueError: the shapes do not fit.
+
+    >>> loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]])
+    >>> round(float(loss[0]), 4)
+    0.6931
+    """
     name = "sparse_softmax_cross_entropy_with_logits"
     require(
         labels is not None and logits is not None, name, "both `labels` and `logits` must be given"

@@ -168,7 +168,22 @@ JOIN = Op(
 
 
 def join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """Joins strings element by element; scalars broadcast."""
+    """Joins strings element by element; scalars broadcast.
+
+    Args:
+        inputs: a list of tensors of strings.
+        separator: what stands between them.
+        name: without effect.
+
+    Returns:
+        A tensor of strings.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    >>> tf.strings.join([["a", "b"], "x"], separator="-").numpy().tolist()
+    [b'a-x', b'b-x']
+    """
     require_dtype(
         not isinstance(inputs, str | bytes) and hasattr(inputs, "__iter__"),
         "join",
@@ -400,6 +415,22 @@ def regex_replace(
 
     The syntax is that of RE2, on UTF-8: it has classes such as `\p{L}` and `[[:punct:]]`, but neither
     lookaround nor backreferences.
+
+    Args:
+        input: a tensor of strings.
+        pattern: the regular expression.
+        rewrite: what to put there.
+        replace_global: with `False` only the first match.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the pattern or the rewrite is wrong.
+
+    >>> tf.strings.regex_replace("2 cats", "[0-9]+", "#").numpy()
+    b'# cats'
     """
     return apply(
         REGEX_REPLACE,

@@ -192,6 +192,21 @@ def svd(
     """Singular values s, descending, and u, v with u @ diag(s) @ adjoint(v) = tensor.
 
     Only s without `compute_uv`. Equal singular values count as unrelated in the gradient.
+
+    Args:
+        tensor: matrices `[..., n, m]`.
+        full_matrices: whether u and v are square.
+        compute_uv: whether to give them.
+        name: without effect.
+
+    Returns:
+        s, u and v, or s alone.
+
+    Raises:
+        InvalidArgumentError: the rank is below 2.
+
+    >>> tf.linalg.svd([[3.0, 0.0], [0.0, 4.0]], compute_uv=False).numpy().tolist()
+    [4.0, 3.0]
     """
     x = operand(tensor)
     return apply(SVD, x, full=bool(full_matrices)) if compute_uv else apply(SVDVALS, x)

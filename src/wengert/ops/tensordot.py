@@ -99,6 +99,20 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """Sums products over pairs of axes: the last n of `a` with the first n of `b` for a number n.
 
     A pair of axes, or of lists of axes, names them one by one; 0 gives the outer product.
+
+    Args:
+        a, b: tensors of one dtype.
+        axes: a number, or the axes of `a` and those of `b`.
+        name: without effect.
+
+    Returns:
+        A tensor with the axes that are left, those of `a` first.
+
+    Raises:
+        InvalidArgumentError: the sizes of a pair differ.
+
+    >>> tf.tensordot([[1.0, 2.0]], [[3.0], [4.0]], axes=1).numpy().tolist()
+    [[11.0]]
     """
     a, b = operands("tensordot", a, b)
     rank = len(a.shape)

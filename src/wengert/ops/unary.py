@@ -35,7 +35,21 @@ ABS = Op(
 
 @function_of(ABS)
 def abs(x: TensorLike, name: str | None = None) -> Any:
-    """The absolute value; the lowest integer of a type is its own."""
+    """The absolute value; the lowest integer of a type is its own.
+
+    Args:
+        x: a tensor of numbers.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape; of complex numbers their lengths.
+
+    Raises:
+        InvalidArgumentError: the dtype is another.
+
+    >>> tf.abs([-1.5, 2.0]).numpy().tolist()
+    [1.5, 2.0]
+    """
 
 
 def _sign_grad(g: Tensor, x: Tensor) -> Tensor:

@@ -52,7 +52,20 @@ def _accelerators() -> dict[PhysicalDevice, Any]:
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of this machine, of one type (`"CPU"`, `"GPU"`, `"TPU"`) or all."""
+    """The devices of this machine, of one type (`"CPU"`, `"GPU"`, `"TPU"`) or all.
+
+    Args:
+        device_type: "CPU", "GPU" or "TPU".
+
+    Returns:
+        A list of `tf.config.PhysicalDevice`.
+
+    Raises:
+        Nothing: a type of which there is none gives an empty list.
+
+    >>> [device.device_type for device in tf.config.list_physical_devices("CPU")]
+    ['CPU']
+    """
     if device_type == "CPU":
         return [_CPU]
     results = [_CPU, *_accelerators()]

@@ -43,7 +43,25 @@ if TYPE_CHECKING:
 
 @restoring
 def load(export_dir: Any, tags: Any = None, options: Any = None) -> RestoredObject:
-    """The object that `tf.saved_model.save` wrote to a folder, with `signatures` by name."""
+    """The object that `tf.saved_model.save` wrote to a folder, with `signatures` by name.
+
+    Args:
+        export_dir: the folder.
+        tags: "serve" or `None`; there is one graph.
+        options: a `tf.saved_model.LoadOptions`.
+
+    Returns:
+        An object with the same attributes.
+
+    Raises:
+        OSError: there is no saved model.
+
+    >>> module = tf.Module()
+    >>> module.v = tf.Variable(3.0)
+    >>> tf.saved_model.save(module, "loaded")
+    >>> float(tf.saved_model.load("loaded").v) == 3.0
+    True
+    """
     opened = Opened("load", local("load", export_dir))
     with using(State()):
         try:

@@ -41,14 +41,26 @@ def save(
 ) -> None:
     """Writes an object's functions and variables to a folder that needs no Python to load.
 
+    `signatures` is a function with an `input_signature`, a concrete function, or a dict of them;
+    without it the only such function of the object is the signature `serving_default`.
+
+    Args:
+        obj: a `tf.Module`, a Keras model or another object with variables and functions.
+        export_dir: the folder.
+        signatures: functions to be called by name.
+        options: a `tf.saved_model.SaveOptions`.
+
+    Returns:
+        Nothing.
+
+    Raises:
+        ValueError: a signature has no `input_signature`, or `obj` has no state.
+
     >>> class Half(tf.Module):
     ...     @tf.function(input_signature=[tf.TensorSpec([None])])
     ...     def __call__(self, x):
     ...         return x / 2.0
     >>> tf.saved_model.save(Half(), "half")  # doctest: +SKIP
-
-    `signatures` is a function with an `input_signature`, a concrete function, or a dict of them;
-    without it the only such function of the object is the signature `serving_default`.
     """
     if not can_be_saved(obj):
         raise at_site(

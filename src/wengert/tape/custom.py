@@ -68,13 +68,22 @@ class _Watcher(Listener):
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorates a function that returns its result and a function for the gradient.
 
-    >>> @tf.custom_gradient
-    ... def clipped(x):
-    ...     return x, lambda g: tf.clip_by_value(g, -1.0, 1.0)
-
     The gradient function gets one gradient per result and returns one per tensor argument. If
     the function reads trainable variables, it must also take `variables=` and return a pair:
     gradients of the arguments and of the variables.
+
+    Args:
+        f: the function; without it, the call gives a decorator.
+
+    Returns:
+        A function with the arguments of `f` and its result alone.
+
+    Raises:
+        TypeError: `f` does not return a pair, when it is called.
+
+    >>> @tf.custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda g: tf.clip_by_value(g, -1.0, 1.0)
     """
     if f is None:
         return custom_gradient
@@ -348,6 +357,22 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
 
     Random numbers drawn inside are the same the second time. As in TensorFlow, an argument that
     the result does not depend on gets zeros.
+
+    Args:
+        f: a function of tensors.
+
+    Returns:
+        A function with the same arguments and result.
+
+    Raises:
+        TypeError: `f` is not callable, when it is called.
+
+    >>> x = tf.Variable(2.0)
+    >>> block = tf.recompute_grad(lambda y: y * y * y)
+    >>> with tf.GradientTape() as tape:
+    ...     y = block(x)
+    >>> float(tape.gradient(y, x)) == 12.0
+    True
     """
 
     @functools.wraps(f)

@@ -40,7 +40,7 @@ class ForwardAccumulator(Listener):
     >>> x = tf.constant(2.0)
     >>> with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0)) as acc:
     ...     y = x ** 3.0
-    >>> acc.jvp(y).numpy()
+    >>> float(acc.jvp(y))
     12.0
     """
 

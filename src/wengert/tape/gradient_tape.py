@@ -49,11 +49,18 @@ _number = attrgetter("_id")
 class GradientTape(Recorder):
     """Records what happens inside its `with` block, for differentiation afterwards.
 
+    Args:
+        persistent: whether more than one gradient may be asked for; the tape then keeps its memory.
+        watch_accessed_variables: whether it follows every trainable variable that is read.
+
+    Raises:
+        RuntimeError: a tape that is not persistent is asked twice, or it has never recorded.
+
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
     ...     y = x * x
-    >>> tape.gradient(y, x).numpy()
+    >>> float(tape.gradient(y, x))
     6.0
     """
 
@@ -97,6 +104,26 @@ class GradientTape(Recorder):
         Several targets, or a target that is not a scalar, are summed; `output_gradients` are
         weights of that sum. Where there is no path the answer is `None`, or zeros with
         `unconnected_gradients="zero"`, or an error with `"error"`.
+
+        Args:
+            target: a tensor, or several in a structure.
+            sources: what to differentiate by: tensors or variables, alone or in a structure.
+            output_gradients: weights of the targets, in their structure; ones by default.
+            unconnected_gradients: "none", "zero" or "error": what to give where there is no path.
+
+        Returns:
+            Gradients in the structure of `sources`: tensors, `IndexedSlices` for rows that were
+            gathered, `None` where there is no path.
+
+        Raises:
+            RuntimeError: the tape was used already, or never recorded.
+            ValueError: `unconnected_gradients` is none of these.
+
+        >>> a, b = tf.Variable(2.0), tf.Variable(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     y = a * a * b
+        >>> [g.numpy().item() for g in tape.gradient(y, [a, b])]
+        [12.0, 4.0]
         """
         given = target, sources, output_gradients, unconnected_gradients
         if OBSERVERS:
@@ -283,7 +310,29 @@ class GradientTape(Recorder):
         parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """All derivatives of each element of `target`: shape `target.shape + source.shape`."""
+        """All derivatives of each element of `target`: shape `target.shape + source.shape`.
+
+        Args:
+            target: one tensor.
+            sources: tensors or variables, alone or in a structure.
+            unconnected_gradients: "none", "zero" or "error".
+            parallel_iterations: without effect.
+            experimental_use_pfor: with `False` rows are computed one by one, which takes less
+                memory.
+
+        Returns:
+            For each source a tensor of shape `target.shape + source.shape`, or `None` without a
+            path.
+
+        Raises:
+            RuntimeError: the tape was used already, or never recorded.
+
+        >>> x = tf.Variable([1.0, 2.0])
+        >>> with tf.GradientTape() as tape:
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+        """
         given = target, sources, unconnected_gradients, experimental_use_pfor
         if OBSERVERS:
             return observed("gradient", _asked, self, "jacobian", *given)
@@ -319,7 +368,30 @@ class GradientTape(Recorder):
         parallel_iterations: Any = None,
         experimental_use_pfor: bool = True,
     ) -> Gradient:
-        """Derivatives of each example of `target` by the same example of `source`."""
+        """Derivatives of each example of `target` by the same example of `source`.
+
+        Args:
+            target: a tensor of examples, of rank 2 or more.
+            source: the tensor they were made of, with as many examples.
+            unconnected_gradients: "none", "zero" or "error".
+            parallel_iterations: without effect.
+            experimental_use_pfor: with `False` rows are computed one by one, which takes less
+                memory.
+
+        Returns:
+            A tensor `[batch, *target.shape[1:], *source.shape[1:]]`, or `None` without a path.
+
+        Raises:
+            RuntimeError: the tape was used already, or never recorded.
+            ValueError: the numbers of examples differ, or a rank is below 2.
+
+        >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy().tolist()
+        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+        """
         mode = arguments.mode(unconnected_gradients)
         self._check_use("batch_jacobian")
         self._close()

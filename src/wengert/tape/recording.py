@@ -301,7 +301,24 @@ class Recorder(Listener):
     # Watching.
 
     def watch(self, tensor: Any) -> None:
-        """Follows tensors (any nest of them) from here on."""
+        """Follows tensors (any nest of them) from here on.
+
+        Args:
+            tensor: a tensor or variable, or several in a structure.
+
+        Returns:
+            Nothing.
+
+        Raises:
+            ValueError: one of them is neither.
+
+        >>> x = tf.constant(3.0)
+        >>> with tf.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> float(tape.gradient(y, x)) == 6.0
+        True
+        """
         for one in arguments.leaves(tensor):
             self._watch(arguments.present(arguments.asked("watch", one, ValueError)))
 
