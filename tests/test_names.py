@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
+from tools import stubs
 from wengert.core.missing_names import LATER
 
 MODULES = (
@@ -200,3 +201,17 @@ def test_an_object_offers_what_it_has(make: Any) -> None:
     assert {"backward", "detach", "grad", "requires_grad", "view"}.isdisjoint(shows)
     with pytest.raises(AttributeError, match=r"Gradients come from tf\.GradientTape"):
         value.backward()
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[Path, str]:
+    return stubs.namespaces()
+
+
+def test_stubs_agree_with_the_tables(made: dict[Path, str]) -> None:
+    for path, text in made.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path}: run `python -m tools.stubs`"
+
+
+def test_there_is_no_other_stub(made: dict[Path, str]) -> None:
+    assert set(stubs.PACKAGE.rglob("*.pyi")) == set(made)

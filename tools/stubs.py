@@ -3,7 +3,7 @@
 Names load on first use, so a checker that reads `wengert/__init__.py` sees none of them. The stub
 `__init__.pyi` beside it says where each name is defined, from the sources that Python itself uses:
 the tables of `wengert.core.name_tables` and the import statements of the module. What a namespace
-shows is what `dir` shows. Run `python -m tools.stubs` after a change; `tests/test_types.py` fails
+shows is what `dir` shows. Run `python -m tools.stubs` after a change; `tests/test_names.py` fails
 until then.
 """
 
@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -42,7 +43,7 @@ def namespaces() -> dict[Path, str]:
         result[_stub(module)] = "\n".join(lines)
     lines = [line for name, (m, n) in read(public.TABLE).items() for line in _import(m, n, name)]
     result[_stub(public)] = "\n".join([*lines, "TABLE: dict[str, str]"])
-    return {path: _formatted(HEADER + text) for path, text in result.items()}
+    return _formatted(result)
 
 
 def _modules(module: ModuleType) -> Iterator[ModuleType]:
@@ -149,17 +150,16 @@ def _private(name: str) -> str:
     return name if name.startswith("_") else f"_{name}"
 
 
-def _formatted(text: str) -> str:
-    """The text as `ruff` sorts and formats it."""
-    ruff = [sys.executable, "-m", "ruff"]
-    name = ["--stdin-filename", str(PACKAGE / "stub.pyi"), "-"]
-    for command in (["check", "--select", "I", "--fix", "--quiet"], ["format"]):
-        done = subprocess.run(
-            [*ruff, *command, *name], input=text, capture_output=True, text=True, check=False
-        )
-        assert done.stdout, done.stderr
-        text = done.stdout
-    return text
+def _formatted(texts: dict[Path, str]) -> dict[Path, str]:
+    """The texts as `ruff` sorts and formats them."""
+    with TemporaryDirectory() as name:
+        copies = {path: Path(name, f"{k}.pyi") for k, path in enumerate(texts)}
+        for path, copy in copies.items():
+            copy.write_text(HEADER + texts[path], encoding="utf-8")
+        settings = ["--config", str(PACKAGE.parents[1] / "pyproject.toml"), name]
+        for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
+            subprocess.run([sys.executable, "-m", "ruff", *command, *settings], check=True)
+        return {path: copy.read_text(encoding="utf-8") for path, copy in copies.items()}
 
 
 def main() -> None:

@@ -138,6 +138,9 @@ from wengert.ops.compare import greater as greater
 from wengert.ops.compare import greater_equal as greater_equal
 from wengert.ops.compare import less as less
 from wengert.ops.compare import less_equal as less_equal
+from wengert.ops.compare import logical_and as logical_and
+from wengert.ops.compare import logical_not as logical_not
+from wengert.ops.compare import logical_or as logical_or
 from wengert.ops.compare import not_equal as not_equal
 from wengert.ops.complex import complex as complex
 from wengert.ops.create import constant as constant
@@ -184,9 +187,6 @@ from wengert.ops.joining import parallel_stack as parallel_stack
 from wengert.ops.joining import split as split
 from wengert.ops.joining import stack as stack
 from wengert.ops.joining import unstack as unstack
-from wengert.ops.logical import logical_and as logical_and
-from wengert.ops.logical import logical_not as logical_not
-from wengert.ops.logical import logical_or as logical_or
 from wengert.ops.matmul import matmul as matmul
 from wengert.ops.norms import clip_by_global_norm as clip_by_global_norm
 from wengert.ops.norms import clip_by_norm as clip_by_norm

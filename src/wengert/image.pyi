@@ -38,7 +38,6 @@ from wengert.ops.detections import non_max_suppression_padded as non_max_suppres
 from wengert.ops.detections import (
     non_max_suppression_with_scores as non_max_suppression_with_scores,
 )
-from wengert.ops.glimpse import extract_glimpse as extract_glimpse
 from wengert.ops.image import flip_left_right as flip_left_right
 from wengert.ops.image import flip_up_down as flip_up_down
 from wengert.ops.image import random_brightness as random_brightness
@@ -57,6 +56,7 @@ from wengert.ops.image import stateless_random_flip_up_down as stateless_random_
 from wengert.ops.image import stateless_random_hue as stateless_random_hue
 from wengert.ops.image import stateless_random_saturation as stateless_random_saturation
 from wengert.ops.image import transpose as transpose
+from wengert.ops.patches import extract_glimpse as extract_glimpse
 from wengert.ops.patches import extract_patches as extract_patches
 from wengert.ops.quality import image_gradients as image_gradients
 from wengert.ops.quality import psnr as psnr

@@ -14,6 +14,9 @@ from wengert.ops.eigen import eig as eig
 from wengert.ops.eigen import eigh as eigh
 from wengert.ops.eigen import eigvals as eigvals
 from wengert.ops.eigen import eigvalsh as eigvalsh
+from wengert.ops.eigen import expm as expm
+from wengert.ops.eigen import logm as logm
+from wengert.ops.eigen import sqrtm as sqrtm
 from wengert.ops.einsum import einsum as einsum
 from wengert.ops.lu import lu as lu
 from wengert.ops.lu import lu_matrix_inverse as lu_matrix_inverse
@@ -21,9 +24,6 @@ from wengert.ops.lu import lu_reconstruct as lu_reconstruct
 from wengert.ops.lu import lu_solve as lu_solve
 from wengert.ops.matmul import matmul as matmul
 from wengert.ops.matmul import matvec as matvec
-from wengert.ops.matrix_functions import expm as expm
-from wengert.ops.matrix_functions import logm as logm
-from wengert.ops.matrix_functions import sqrtm as sqrtm
 from wengert.ops.normalization import l2_normalize as l2_normalize
 from wengert.ops.norms import global_norm as global_norm
 from wengert.ops.norms import norm as norm

@@ -26,6 +26,10 @@ from wengert.ops.compare import is_non_decreasing as is_non_decreasing
 from wengert.ops.compare import is_strictly_increasing as is_strictly_increasing
 from wengert.ops.compare import less as less
 from wengert.ops.compare import less_equal as less_equal
+from wengert.ops.compare import logical_and as logical_and
+from wengert.ops.compare import logical_not as logical_not
+from wengert.ops.compare import logical_or as logical_or
+from wengert.ops.compare import logical_xor as logical_xor
 from wengert.ops.compare import nextafter as nextafter
 from wengert.ops.compare import not_equal as not_equal
 from wengert.ops.complex import angle as angle
@@ -52,10 +56,6 @@ from wengert.ops.guarded import xlogy as xlogy
 from wengert.ops.histogram import bincount as bincount
 from wengert.ops.histogram import confusion_matrix as confusion_matrix
 from wengert.ops.indexing import invert_permutation as invert_permutation
-from wengert.ops.logical import logical_and as logical_and
-from wengert.ops.logical import logical_not as logical_not
-from wengert.ops.logical import logical_or as logical_or
-from wengert.ops.logical import logical_xor as logical_xor
 from wengert.ops.normalization import l2_normalize as l2_normalize
 from wengert.ops.positions import argmax as argmax
 from wengert.ops.positions import argmin as argmin
