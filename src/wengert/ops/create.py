@@ -58,7 +58,24 @@ def _filled(shape: tuple[int, ...], value: np.ndarray) -> Tensor:
 def constant(
     value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike = None, name: str = "Const"
 ) -> Tensor:
-    """A tensor with the given value; a single one fills `shape`."""
+    """A tensor with the given value; a single one fills `shape`.
+
+    Args:
+        value: a number, string, nested list or array.
+        dtype: what to convert to; by default int32, float32, bool or string, or an array's own.
+        shape: the shape of the result, which one value fills.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: the value is no tensor or does not fit the dtype.
+        ValueError: rows differ in length.
+
+    >>> tf.constant([1, 2], shape=[2, 1], dtype=tf.float32).numpy().tolist()
+    [[1.0], [2.0]]
+    """
     if dtype is not None and isinstance(value, Value) and value.dtype != dtypes.as_dtype(dtype):
         wanted = dtypes.as_dtype(dtype).name
         raise invalid_dtype(
@@ -94,7 +111,23 @@ def _blank(shape: tuple[int, ...], dtype: DType) -> np.ndarray:
 
 
 def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
-    """A tensor of zeros (empty strings, `False`)."""
+    """A tensor of zeros (empty strings, `False`).
+
+    Args:
+        shape: the sizes.
+        dtype: the dtype.
+        layout: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: a size is negative.
+
+    >>> tf.zeros([2], tf.int32).numpy().tolist()
+    [0, 0]
+    """
     try:
         if of_unknown_length(shape):
             return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
@@ -107,7 +140,23 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any
 
 
 def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any = None) -> Tensor:
-    """A tensor of ones (`True`)."""
+    """A tensor of ones (`True`).
+
+    Args:
+        shape: the sizes.
+        dtype: a dtype of numbers or truths.
+        layout: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        InvalidArgumentError: a size is negative.
+
+    >>> tf.ones([2]).numpy().tolist()
+    [1.0, 1.0]
+    """
     kind = dtypes.as_dtype(dtype)
     require_dtype(kind is not dtypes.string, "ones", "there is no string 1")
     if of_unknown_length(shape):
@@ -138,7 +187,23 @@ ZEROS_LIKE = Op(
 def zeros_like(
     input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
 ) -> Any:
-    """Zeros in the shape of another tensor, and of its dtype unless one is given."""
+    """Zeros in the shape of another tensor, and of its dtype unless one is given.
+
+    Args:
+        input: a tensor, or a ragged one.
+        dtype: another dtype.
+        layout: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: `input` does not become a tensor, or there is no such dtype.
+
+    >>> tf.zeros_like([1.5, 2.5]).numpy().tolist()
+    [0.0, 0.0]
+    """
     x = operand(input)
     return apply(ZEROS_LIKE, x, dtype=x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
@@ -158,7 +223,23 @@ ONES_LIKE = Op(
 def ones_like(
     input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """Ones in the shape of another tensor, and of its dtype unless one is given."""
+    """Ones in the shape of another tensor, and of its dtype unless one is given.
+
+    Args:
+        input: a tensor, or a ragged one.
+        dtype: another dtype.
+        layout: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor.
+
+    Raises:
+        TypeError: `input` does not become a tensor, or there is no such dtype.
+
+    >>> tf.ones_like([1.5, 2.5]).numpy().tolist()
+    [1.0, 1.0]
+    """
     x = operand(input)
     kind = x.dtype if dtype is None else dtypes.as_dtype(dtype)
     require_dtype(kind is not dtypes.string, "ones_like", "there is no string 1", x)
@@ -168,7 +249,23 @@ def ones_like(
 def fill(
     dims: TensorLike, value: TensorLike, name: str | None = None, layout: Any = None
 ) -> Tensor:
-    """A tensor of shape `dims` that holds one value everywhere."""
+    """A tensor of shape `dims` that holds one value everywhere.
+
+    Args:
+        dims: the sizes.
+        value: a scalar.
+        layout: without effect.
+        name: without effect.
+
+    Returns:
+        A tensor of the dtype of the value.
+
+    Raises:
+        InvalidArgumentError: a size is negative, or `value` is no scalar.
+
+    >>> tf.fill([2, 2], 7).numpy().tolist()
+    [[7, 7], [7, 7]]
+    """
     try:
         x = operand(value)
         require(
@@ -196,7 +293,24 @@ def eye(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """The identity matrix, or a batch of them."""
+    """The identity matrix, or a batch of them.
+
+    Args:
+        num_rows: how many rows.
+        num_columns: how many columns; as many by default.
+        batch_shape: leading axes.
+        dtype: the dtype.
+        name: without effect.
+
+    Returns:
+        A tensor `[*batch_shape, num_rows, num_columns]`.
+
+    Raises:
+        InvalidArgumentError: a size is negative.
+
+    >>> tf.eye(2).numpy().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     rows = static_int("eye", num_rows, "num_rows")
     columns = rows if num_columns is None else static_int("eye", num_columns, "num_columns")
     rows, columns = sizes("eye", (rows, columns))
@@ -317,6 +431,22 @@ def range(  # the name is TensorFlow's
     """The numbers `start`, `start + delta`, … before `limit`; from 0 with one argument.
 
     The step must lead from start towards the limit, and must not be 0.
+
+    Args:
+        start: the first number, or the limit if it stands alone.
+        limit: the number before which it ends.
+        delta: the step.
+        dtype: the dtype; that of the arguments by default.
+        name: without effect.
+
+    Returns:
+        A vector.
+
+    Raises:
+        InvalidArgumentError: the step is 0 or leads away from the limit.
+
+    >>> tf.range(1, 10, 3).numpy().tolist()
+    [1, 4, 7]
     """
     if limit is None:
         start, limit = 0, start
@@ -373,6 +503,21 @@ def linspace(
     """`num` evenly spaced values from `start` to `stop`, both included, along a new axis.
 
     Whole numbers give float64, those of 8 and 16 bits float32.
+
+    Args:
+        start, stop: the ends, scalars or tensors of one shape.
+        num: how many values.
+        axis: where the new axis stands.
+        name: without effect.
+
+    Returns:
+        A tensor of floating-point numbers.
+
+    Raises:
+        InvalidArgumentError: the shapes of the ends differ.
+
+    >>> tf.linspace(0.0, 1.0, 5).numpy().tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
     """
     from wengert.core.shapes import check_axis
 
