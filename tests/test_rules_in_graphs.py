@@ -488,3 +488,37 @@ def test_a_rule_that_assigns_is_refused() -> None:
         gradient(tf.function(square))
     with pytest.raises(ValueError, match="Return the value, or assign it where the gradient is"):
         tf.function(lambda x: gradient(branched(square), x))(X)
+
+
+@tf.custom_gradient
+def exponential(x: Any) -> Any:
+    """A rule whose own rule reads what it closes over."""
+    y = tf.exp(x)
+
+    @tf.custom_gradient
+    def times(d: Any) -> Any:
+        return d * y, lambda dd: dd * y
+
+    return y, lambda d: times(d)
+
+
+@pytest.mark.parametrize("sizes", [[None, None], [1, None], [1, 2]])
+@pytest.mark.parametrize("engine", ["host", "xla"])
+def test_third_derivatives_of_rules_within_rules(sizes: Any, engine: Any) -> None:
+    def third(x: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as middle:
+                middle.watch(x)
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    y = exponential(x) * x
+                first = inner.gradient(y, x)
+            second = middle.gradient(first, x)
+        return first, second, outer.gradient(second, x)
+
+    x = tf.constant([[1.0, 2.0]])
+    with tf.engine(engine):
+        found = tf.function(third, input_signature=[tf.TensorSpec(sizes)])(x)
+    for got, expected in zip(found, third(x), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-5)

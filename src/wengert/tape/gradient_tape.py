@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from wengert.core import dtypes, nest, sites
 from wengert.core import late_operations as late
 from wengert.core.apply import wrap
-from wengert.core.context import get_state
+from wengert.core.context import get_state, outside, run_under
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded
 from wengert.core.indexed_slices import IndexedSlices
@@ -425,8 +425,9 @@ def _starts(targets: list[Tensor], seeds: list[Tensor | None] | None) -> gradien
             continue
         g = None if seeds is None else seeds[k]
         if g is None:
+            # Ones are constants to outer tapes, also where they are made of sizes in a graph.
             g = (
-                ones_like(t)
+                run_under(outside(), ones_like, t)
                 if isinstance(t, SymbolicTensor)
                 else wrap(gradient_values.ones(t._array))
             )
