@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wengert.composite.row_partition import RowPartition, ending_at
@@ -33,10 +33,7 @@ class Factories:
         validate: bool = True,
     ) -> RaggedTensor:
         """Row i holds the values from `row_splits[i]` to `row_splits[i + 1]`."""
-        values, hint = _values_and_hint("from_row_splits", values)
-        return _cut(
-            cls, values, RowPartition.from_row_splits(row_splits, validate, None, hint), validate
-        )
+        return _cut(cls, RowPartition.from_row_splits, values, validate, row_splits)
 
     @classmethod
     def from_row_lengths(
@@ -47,10 +44,7 @@ class Factories:
         validate: bool = True,
     ) -> RaggedTensor:
         """Row i holds the next `row_lengths[i]` values."""
-        values, hint = _values_and_hint("from_row_lengths", values)
-        return _cut(
-            cls, values, RowPartition.from_row_lengths(row_lengths, validate, None, hint), validate
-        )
+        return _cut(cls, RowPartition.from_row_lengths, values, validate, row_lengths)
 
     @classmethod
     def from_value_rowids(
@@ -62,9 +56,7 @@ class Factories:
         validate: bool = True,
     ) -> RaggedTensor:
         """Value i goes to row `value_rowids[i]`; the row numbers increase."""
-        values, hint = _values_and_hint("from_value_rowids", values)
-        rows = RowPartition.from_value_rowids(value_rowids, nrows, validate, None, hint)
-        return _cut(cls, values, rows, validate)
+        return _cut(cls, RowPartition.from_value_rowids, values, validate, value_rowids, nrows)
 
     @classmethod
     def from_row_starts(
@@ -75,9 +67,8 @@ class Factories:
         validate: bool = True,
     ) -> RaggedTensor:
         """Row i begins at `row_starts[i]` and ends where the next begins."""
-        values, hint = _values_and_hint("from_row_starts", values)
-        rows = RowPartition.from_row_starts(row_starts, length(values), validate, None, hint)
-        return _cut(cls, values, rows, validate)
+        values = values_of(values)
+        return _cut(cls, RowPartition.from_row_starts, values, validate, row_starts, length(values))
 
     @classmethod
     def from_row_limits(
@@ -88,10 +79,7 @@ class Factories:
         validate: bool = True,
     ) -> RaggedTensor:
         """Row i ends before `row_limits[i]` and begins where the one before ends."""
-        values, hint = _values_and_hint("from_row_limits", values)
-        return _cut(
-            cls, values, RowPartition.from_row_limits(row_limits, validate, None, hint), validate
-        )
+        return _cut(cls, RowPartition.from_row_limits, values, validate, row_limits)
 
     @classmethod
     def from_uniform_row_length(
@@ -195,8 +183,12 @@ def _values_and_hint(name: str, values: Any) -> tuple[Tensor | RaggedTensor, DTy
     return result, result._partition.dtype if isinstance(result, Factories) else None
 
 
-def _cut(kind: type, values: Any, rows: RowPartition, validate: bool) -> RaggedTensor:
-    """Values cut into rows, after a look at whether they fit."""
+def _cut(
+    kind: type, make: Callable[..., RowPartition], values: Any, validate: bool, *given: Any
+) -> RaggedTensor:
+    """Values cut into the rows that a method of partitions makes, checked to fit."""
+    values, hint = _values_and_hint(make.__name__, values)
+    rows = make(*given, validate=validate, dtype_hint=hint)
     require(
         not isinstance(values, Factories) or values._partition.dtype is rows.dtype,
         "RaggedTensor",

@@ -189,7 +189,7 @@ class _Cuts:
             tf.gather(own.row_lengths(), self.rows), validate=False
         )
 
-    def found(self) -> Any:
+    def in_result(self) -> Any:
         """The values where the result needs them."""
         return self.values if self.rows is None else tf.gather(self.values, self.rows)
 
@@ -217,7 +217,7 @@ def _meet(name: str, x: _Cuts, y: _Cuts, dtype: DType) -> tuple[Any, Any, list[R
         x.descend(axis, single_x, rows)
         y.descend(axis, single_y, rows)
         cuts.append(rows)
-    return x.found(), y.found(), cuts
+    return x.in_result(), y.in_result(), cuts
 
 
 def _same_lengths(a: RowPartition, b: RowPartition) -> bool:

@@ -93,17 +93,17 @@ def _bits(x: RaggedTensor) -> Tensor:
 
 
 def over_axes(
-    whole: Any,
+    reduce_dense: Any,
     by_segment: Any,
     x: RaggedTensor,
     axis: Axis,
     keepdims: bool,
     name: str | None = None,
 ) -> Tensor | RaggedTensor:
-    """Reduces axes away: of dense tensors by `whole(x, axis)`, of ragged ones by `by_segment`."""
-    rank, name = x.shape.rank, name or str(whole.__name__)
+    """Reduces axes away: of dense tensors by `reduce_dense(x, axis)`, of ragged ones by `by_segment`."""
+    rank, name = x.shape.rank, name or str(reduce_dense.__name__)
     if axis is None:
-        result = whole(x.flat_values)
+        result = reduce_dense(x.flat_values)
         axes = list(range(len(x.shape))) if keepdims else []
     else:
         wanted = static(name, axis)
@@ -113,7 +113,7 @@ def over_axes(
         result = x
         # From the inside out, so that the numbers of the axes still to come stay right.
         for place in reversed(axes):
-            result = _over(whole, by_segment, result, place)
+            result = _over(reduce_dense, by_segment, result, place)
     if keepdims:
         for place in axes:
             result = tf.expand_dims(result, place)
@@ -121,17 +121,17 @@ def over_axes(
 
 
 def _over(
-    whole: Any, by_segment: Any, x: Tensor | RaggedTensor, axis: int
+    reduce_dense: Any, by_segment: Any, x: Tensor | RaggedTensor, axis: int
 ) -> Tensor | RaggedTensor:
     """Reduces one axis away."""
     if not isinstance(x, RaggedTensor):
-        return whole(x, axis)
+        return reduce_dense(x, axis)
     rows = x._partition
     if axis == 0:
         return _segments(by_segment, x.values, rows.offsets_in_rows(), x.bounding_shape(axis=1))
     if axis == 1:
         return _segments(by_segment, x.values, rows.value_rowids(), rows.nrows())
-    return x.with_values(_over(whole, by_segment, x.values, axis - 1))
+    return x.with_values(_over(reduce_dense, by_segment, x.values, axis - 1))
 
 
 def _segments(

@@ -1,21 +1,31 @@
-"""`RaggedTensorSpec`: the type of a ragged tensor."""
+"""`RaggedTensorSpec`: the type of a ragged tensor, and its batches in datasets.
+
+Elements of datasets have values, so NumPy cuts them into rows and puts them together. A row of a
+ragged tensor with one cut axis is a plain tensor; its spec, a ragged one without cuts, says that it
+goes together with others to a ragged batch.
+"""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
+from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site, require, unexpected
+from wengert.core.errors import at_site, invalid, require, unexpected
 from wengert.core.shapes import TensorShape
+from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, Tensor
+    from wengert.core.types import DTypeLike, IndexedSlices
 
 
 class RaggedTensorSpec(CompositeSpec):
@@ -85,8 +95,6 @@ class RaggedTensorSpec(CompositeSpec):
 
     @property
     def value_type(self) -> type:
-        from wengert.core.tensor import Tensor
-
         return RaggedTensor if self.ragged_rank else Tensor
 
     def _serialize(self) -> tuple[TensorShape, DType, int, DType]:
@@ -145,11 +153,40 @@ class RaggedTensorSpec(CompositeSpec):
         return RaggedTensorSpec(shape[1:], dtype, depth - 1, splits)
 
     def _unbatch_value(self, value: Any) -> list[Tensor | RaggedTensor]:
-        from wengert.composite.batches import ragged_rows
-
-        return ragged_rows(value)
+        return _rows(value)
 
     def _batch_values(self, values: list[Tensor | RaggedTensor]) -> Any:
-        from wengert.composite.batches import ragged_batch
+        return _batched(values, self.ragged_rank, self.row_splits_dtype)
 
-        return ragged_batch(values, self.ragged_rank, self.row_splits_dtype)
+
+def _rows(value: Any) -> list[Tensor | RaggedTensor]:
+    """The rows of a ragged tensor."""
+    if isinstance(value, Tensor):
+        return [wrap(row) for row in value._array]
+    splits = value.row_splits._array.tolist()
+    inner = value.values
+    if isinstance(inner, Tensor):
+        flat = inner._array
+        return [wrap(flat[a:b]) for a, b in pairwise(splits)]
+    return [inner[a:b] for a, b in pairwise(splits)]
+
+
+def _batched(values: list[Any], depth: int, splits: DType) -> RaggedTensor:
+    """Elements with `depth` cut axes as the rows of a ragged tensor with one more."""
+    flat = [v.flat_values._array if depth else v._array for v in values]
+    if len({a.shape[1:] for a in flat}) > 1:
+        shapes = " and ".join(sorted({str(list(a.shape)) for a in flat})[:2])
+        raise invalid(
+            "batch",
+            f"the elements of a ragged batch may differ in their first size only; there are "
+            f"{shapes}",
+            help="Make ragged tensors of them with map first.",
+        )
+    cuts = [[s._array for s in v.nested_row_splits] for v in values] if depth else []
+    outer = [len(c[0]) - 1 for c in cuts] if depth else [len(a) for a in flat]
+    levels = [outer, *[np.concatenate([np.diff(c[k]) for c in cuts]) for k in range(depth)]]
+    result: Any = wrap(np.concatenate(flat))
+    for lengths in reversed(levels):
+        ends = np.concatenate([[0], np.cumsum(lengths)]).astype(splits.np)
+        result = ragged(result, RowPartition(wrap(ends)))
+    return result

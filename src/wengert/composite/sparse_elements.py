@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.composite.sparse_order import check_order, union
-from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
@@ -31,9 +31,9 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
         indices = where_indices(x)
     else:
         indices = where_indices(tf.not_equal(x, "" if x.dtype is dtypes.string else 0))
-    made = SparseTensor(indices, tf.gather_nd(x, indices), tf.shape(x, dtypes.int64))
-    made.set_shape(x.shape)
-    return made
+    return shaped(
+        SparseTensor(indices, tf.gather_nd(x, indices), tf.shape(x, dtypes.int64)), x.shape
+    )
 
 
 def to_dense(
@@ -165,11 +165,12 @@ def add(a: TensorLike, b: Any, threshold: TensorLike = 0) -> Any:
     magnitude = tf.abs(total)
     large = tf.greater_equal(magnitude, operand(threshold, None, magnitude.dtype))
     keep = tf.logical_or(large, tf.logical_not(result.shared))
-    kept = SparseTensor(
-        tf.boolean_mask(result.indices, keep), tf.boolean_mask(total, keep), a.dense_shape
+    return shaped(
+        SparseTensor(
+            tf.boolean_mask(result.indices, keep), tf.boolean_mask(total, keep), a.dense_shape
+        ),
+        a.shape,
     )
-    kept.set_shape(a.shape)
-    return kept
 
 
 def _add_to_dense(x: SparseTensor, dense: Tensor) -> Tensor:
@@ -203,9 +204,9 @@ def _extreme(
     a, b = as_sparse(name, sp_a), as_sparse(name, sp_b)
     _check_pair(name, a, b)
     result = union(name, a, b)
-    made = SparseTensor(result.indices, combine(result.ours, result.theirs), a.dense_shape)
-    made.set_shape(a.shape)
-    return made
+    return shaped(
+        SparseTensor(result.indices, combine(result.ours, result.theirs), a.dense_shape), a.shape
+    )
 
 
 def retain(sp_input: TensorLike, to_retain: TensorLike) -> SparseTensor:
@@ -218,11 +219,12 @@ def retain(sp_input: TensorLike, to_retain: TensorLike) -> SparseTensor:
         keep,
         kind=ValueError,
     )
-    made = SparseTensor(
-        tf.boolean_mask(x.indices, keep), tf.boolean_mask(x.values, keep), x.dense_shape
+    return shaped(
+        SparseTensor(
+            tf.boolean_mask(x.indices, keep), tf.boolean_mask(x.values, keep), x.dense_shape
+        ),
+        x.shape,
     )
-    made.set_shape(x.shape)
-    return made
 
 
 def mask(a: Any, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:

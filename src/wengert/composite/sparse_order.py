@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wengert.composite.sparse_tensor import SparseTensor
+from wengert.composite.sparse_tensor import SparseTensor, shaped
 from wengert.composite.values import known, pick
 from wengert.core import dtypes
 from wengert.core.errors import invalid
@@ -44,9 +44,9 @@ def tuples(name: str, places: TensorLike, dense_shape: ShapeLike) -> Tensor:
 def sorted_by(places: Tensor, x: SparseTensor) -> SparseTensor:
     """A sparse tensor with its values in the order of `places`."""
     order = tf.argsort(places, stable=True)
-    made = SparseTensor(tf.gather(x.indices, order), pick(x.values, order), x.dense_shape)
-    made.set_shape(x.shape)
-    return made
+    return shaped(
+        SparseTensor(tf.gather(x.indices, order), pick(x.values, order), x.dense_shape), x.shape
+    )
 
 
 class Union(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_shaping import reorder
-from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import of_rank, pick
 from wengert.core import dtypes, shapes
 from wengert.core.convert import operand, to_tensor
@@ -143,9 +143,9 @@ def fill_empty_rows(
     indices = tf.concat([x.indices, tf.concat([lines, rest], 1)], 0)
     values = tf.concat([x.values, tf.fill(tf.shape(lines)[:1], default)], 0)
     order = tf.argsort(indices[:, 0], stable=True)
-    made = SparseTensor(tf.gather(indices, order), tf.gather(values, order), x.dense_shape)
-    made.set_shape(x.shape)
-    return made, empty
+    return shaped(
+        SparseTensor(tf.gather(indices, order), tf.gather(values, order), x.dense_shape), x.shape
+    ), empty
 
 
 def sparse_sparse_matmul(a: SparseTensor, b: SparseTensor) -> SparseTensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
-from wengert.composite.sparse_tensor import SparseTensor, as_sparse
+from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import Requirement, demand, int64_tensor, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
@@ -59,11 +59,14 @@ def transpose(
     axes = list(range(len(x.shape)))
     order = axes[::-1] if perm is None else list(_axes(perm))
     require(sorted(order) == axes, "transpose", f"`perm` {order} must name each axis once", x)
-    moved = SparseTensor(
-        tf.gather(x.indices, order, axis=1), x.values, tf.gather(x.dense_shape, order)
+    return reorder(
+        shaped(
+            SparseTensor(
+                tf.gather(x.indices, order, axis=1), x.values, tf.gather(x.dense_shape, order)
+            ),
+            [x.shape[i] for i in order],
+        )
     )
-    moved.set_shape([x.shape[i] for i in order])
-    return reorder(moved)
 
 
 def _axes(perm: TensorLike) -> tuple[int, ...]:
@@ -139,11 +142,12 @@ def expand_dims(sp_input: TensorLike, axis: Axis = None, name: str | None = None
     column = tf.zeros_like(x.indices[:, :1]) if rank else _blank_column(x)
     indices = tf.concat([x.indices[:, :place], column, x.indices[:, place:]], 1)
     one = tf.ones([1], dtypes.int64)
-    made = SparseTensor(
-        indices, x.values, tf.concat([x.dense_shape[:place], one, x.dense_shape[place:]], 0)
+    return shaped(
+        SparseTensor(
+            indices, x.values, tf.concat([x.dense_shape[:place], one, x.dense_shape[place:]], 0)
+        ),
+        [*x.shape[:place], 1, *x.shape[place:]],
     )
-    made.set_shape([*x.shape[:place], 1, *x.shape[place:]])
-    return made
 
 
 def _blank_column(x: SparseTensor) -> Any:
@@ -168,9 +172,12 @@ def concat(
         whole = tf.maximum(whole, x.dense_shape)
         offset = tf.add(offset, x.dense_shape[place])
     dense_shape = whole * (1 - unit) + offset * unit
-    made = SparseTensor(tf.concat(indices, 0), tf.concat([x.values for x in xs], 0), dense_shape)
-    made.set_shape(_joined_sizes(xs, place))
-    return reorder(made)
+    return reorder(
+        shaped(
+            SparseTensor(tf.concat(indices, 0), tf.concat([x.values for x in xs], 0), dense_shape),
+            _joined_sizes(xs, place),
+        )
+    )
 
 
 def _joined_sizes(xs: list[SparseTensor], place: int) -> list[int | None]:
@@ -292,6 +299,4 @@ def reset_shape(sp_input: TensorLike, new_shape: TensorLike | None = None) -> Sp
         return SparseTensor(x.indices, x.values, tight)
     wanted = tf.cast(to_tensor(new_shape, None, dtypes.int64), dtypes.int64)
     shape = demand("reset_shape", _AT_LEAST, wanted, x.dense_shape)
-    made = SparseTensor(x.indices, x.values, shape)
-    made.set_shape(get_static_value(wanted, partial=True))
-    return made
+    return shaped(SparseTensor(x.indices, x.values, shape), get_static_value(wanted, partial=True))

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from wengert.composite.values import int64_tensor, known
 from wengert.core import dtypes, shapes
+from wengert.core.apply import wrap
 from wengert.core.composite import CompositeSpec
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import to_tensor
@@ -172,6 +175,12 @@ class SparseTensor(CompositeOperand):
         )
 
 
+def shaped(made: SparseTensor, shape: ShapeLike) -> SparseTensor:
+    """A sparse tensor that was just made, with what is known of its shape."""
+    made.set_shape(shape)
+    return made
+
+
 def _like(x: SparseTensor, made: SparseTensor) -> SparseTensor:
     """`made` with the static shape of `x`, which may be known better than from its parts."""
     made._static = x._static
@@ -217,9 +226,7 @@ class SparseTensorSpec(CompositeSpec):
         return [value.indices, value.values, value.dense_shape]
 
     def _from_components(self, components: list[Tensor]) -> SparseTensor:
-        made = SparseTensor(*components)
-        made.set_shape(self._shape)
-        return made
+        return shaped(SparseTensor(*components), self._shape)
 
     # In datasets.
 
@@ -230,14 +237,10 @@ class SparseTensorSpec(CompositeSpec):
         return SparseTensorSpec(self._shape[1:], self._dtype)
 
     def _unbatch_value(self, value: SparseTensor) -> list[SparseTensor]:
-        from wengert.composite.batches import sparse_rows
-
-        return sparse_rows(value)
+        return _rows(value)
 
     def _batch_values(self, values: list[SparseTensor]) -> SparseTensor:
-        from wengert.composite.batches import sparse_batch
-
-        return sparse_batch(values)
+        return _batched(values)
 
 
 def as_sparse(name: str, value: TensorLike) -> SparseTensor:
@@ -251,4 +254,33 @@ def as_sparse(name: str, value: TensorLike) -> SparseTensor:
             f"{name}: a SparseTensor was expected; got {describe(value)}. "
             f"Use tf.sparse.from_dense(x)."
         )
+    )
+
+
+def _rows(value: SparseTensor) -> list[SparseTensor]:
+    """The rows of a sparse tensor."""
+    indices, values = value.indices._array, value.values._array
+    size, *rest = value.dense_shape._array.tolist()
+    order = np.argsort(indices[:, 0], kind="stable")
+    indices, values = indices[order], values[order]
+    ends = np.searchsorted(indices[:, 0], np.arange(size + 1))
+    shape = wrap(np.array(rest, np.int64))
+    return [
+        SparseTensor(wrap(indices[a:b, 1:]), wrap(values[a:b]), shape)
+        for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    ]
+
+
+def _batched(values: list[SparseTensor]) -> SparseTensor:
+    """Sparse tensors as the rows of one, as large as the largest of them."""
+    rank = {len(v.dense_shape._array) for v in values}
+    require(len(rank) <= 1, "batch", "the sparse tensors of a batch must have the same rank")
+    counts = [len(v.values._array) for v in values]
+    rows = np.repeat(np.arange(len(values), dtype=np.int64), counts)
+    inner = np.concatenate([v.indices._array for v in values])
+    sizes = np.max([v.dense_shape._array for v in values], 0)
+    return SparseTensor(
+        wrap(np.concatenate([rows[:, None], inner], 1)),
+        wrap(np.concatenate([v.values._array for v in values])),
+        wrap(np.concatenate([[len(values)], sizes]).astype(np.int64)),
     )

@@ -307,11 +307,11 @@ def explain_failure(
         return exhausted(op.name, error, *specs, site=site)
     try:
         results = op.infer(*specs, **attrs)
-    except failures() as found:
+    except failures() as refusal:
         if site is not None:
-            found.__notes__ = []
-            at_site(found, site)
-        return found
+            refusal.__notes__ = []
+            at_site(refusal, site)
+        return refusal
     kind = InvalidTypeError if isinstance(error, TypeError) else InvalidArgumentError
     if finds_no_room(error):
         return exhausted(op.name, error, *specs, site=site)

@@ -39,6 +39,14 @@ _FORMULAS: dict[str, Callable[[int, int], int]] = {
 _FUNCTIONS: dict[str, Callable[..., int]] = {}
 
 
+_Operator = Callable[[Any, Any], Any]
+
+
+def _operators(kind: str) -> tuple[_Operator, _Operator]:
+    """An infix operator of unknown numbers, and the same with the operands exchanged."""
+    return (lambda x, y: _formula(kind, x, y)), (lambda x, y: _formula(kind, y, x))
+
+
 class Dim:
     """One unknown whole number: `kind` says what `args` mean.
 
@@ -79,35 +87,11 @@ class Dim:
     def __hash__(self) -> int:
         return hash((self.kind, *[a if type(a) in _PLAIN else id(a) for a in self.args]))
 
-    def __add__(self, other: Any) -> Dim | int | None:
-        return _formula("+", self, other)
-
-    def __radd__(self, other: Any) -> Dim | int | None:
-        return _formula("+", other, self)
-
-    def __sub__(self, other: Any) -> Dim | int | None:
-        return _formula("-", self, other)
-
-    def __rsub__(self, other: Any) -> Dim | int | None:
-        return _formula("-", other, self)
-
-    def __mul__(self, other: Any) -> Dim | int | None:
-        return _formula("*", self, other)
-
-    def __rmul__(self, other: Any) -> Dim | int | None:
-        return _formula("*", other, self)
-
-    def __floordiv__(self, other: Any) -> Dim | int | None:
-        return _formula("//", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Dim | int | None:
-        return _formula("//", other, self)
-
-    def __mod__(self, other: Any) -> Dim | int | None:
-        return _formula("%", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return _formula("%", other, self)
+    __add__, __radd__ = _operators("+")
+    __sub__, __rsub__ = _operators("-")
+    __mul__, __rmul__ = _operators("*")
+    __floordiv__, __rfloordiv__ = _operators("//")
+    __mod__, __rmod__ = _operators("%")
 
     def __neg__(self) -> Dim | int | None:
         return _formula("-", 0, self)

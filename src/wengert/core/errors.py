@@ -43,6 +43,9 @@ class OpError(Exception):
         self.error_code = self._code if error_code is None else error_code
         _inherit(self, sys.exc_info()[1])
 
+    def __init_subclass__(cls, code: int | None = None) -> None:
+        cls._code = cls._code if code is None else code
+
     def __str__(self) -> str:
         return self.message
 
@@ -61,20 +64,16 @@ def _inherit(new: Any, old: Any) -> None:
         new.add_note(note)
 
 
-class CancelledError(OpError):
+class CancelledError(OpError, code=CANCELLED):
     """The operation was cancelled."""
-
-    _code = CANCELLED
 
 
 class UnknownError(OpError):
     """An error of no other kind."""
 
 
-class InvalidArgumentError(OpError, ValueError):
+class InvalidArgumentError(OpError, ValueError, code=INVALID_ARGUMENT):
     """An argument breaks a rule of the operation."""
-
-    _code = INVALID_ARGUMENT
 
 
 class InvalidTypeError(InvalidArgumentError, TypeError):
@@ -85,86 +84,60 @@ class InvalidIndexError(InvalidArgumentError, IndexError):
     """An index lies outside the tensor."""
 
 
-class DeadlineExceededError(OpError, TimeoutError):
+class DeadlineExceededError(OpError, TimeoutError, code=DEADLINE_EXCEEDED):
     """The time limit passed."""
 
-    _code = DEADLINE_EXCEEDED
 
-
-class NotFoundError(OpError, LookupError):
+class NotFoundError(OpError, LookupError, code=NOT_FOUND):
     """A file, key or device does not exist."""
 
-    _code = NOT_FOUND
 
-
-class AlreadyExistsError(OpError):
+class AlreadyExistsError(OpError, code=ALREADY_EXISTS):
     """What was to be created is there already."""
 
-    _code = ALREADY_EXISTS
 
-
-class PermissionDeniedError(OpError, PermissionError):
+class PermissionDeniedError(OpError, PermissionError, code=PERMISSION_DENIED):
     """The caller may not do this."""
 
-    _code = PERMISSION_DENIED
 
-
-class ResourceExhaustedError(OpError, MemoryError):
+class ResourceExhaustedError(OpError, MemoryError, code=RESOURCE_EXHAUSTED):
     """There is not enough memory or space."""
 
-    _code = RESOURCE_EXHAUSTED
 
-
-class FailedPreconditionError(OpError, RuntimeError):
+class FailedPreconditionError(OpError, RuntimeError, code=FAILED_PRECONDITION):
     """The system is not in the state that the operation needs."""
 
-    _code = FAILED_PRECONDITION
 
-
-class AbortedError(OpError):
+class AbortedError(OpError, code=ABORTED):
     """The operation was given up."""
 
-    _code = ABORTED
 
-
-class OutOfRangeError(OpError, IndexError):
+class OutOfRangeError(OpError, IndexError, code=OUT_OF_RANGE):
     """A read went past the end."""
 
-    _code = OUT_OF_RANGE
 
-
-class UnimplementedError(OpError, NotImplementedError):
+class UnimplementedError(OpError, NotImplementedError, code=UNIMPLEMENTED):
     """Wengert does not have this."""
-
-    _code = UNIMPLEMENTED
 
 
 class NotCompiledError(UnimplementedError, InvalidArgumentError):
     """XLA cannot run what `jit_compile=True` demands; TensorFlow calls that an argument."""
 
 
-class InternalError(OpError, RuntimeError):
+class InternalError(OpError, RuntimeError, code=INTERNAL):
     """An invariant of Wengert is broken."""
 
-    _code = INTERNAL
 
-
-class UnavailableError(OpError):
+class UnavailableError(OpError, code=UNAVAILABLE):
     """A service is not there now."""
 
-    _code = UNAVAILABLE
 
-
-class DataLossError(OpError):
+class DataLossError(OpError, code=DATA_LOSS):
     """A file is damaged."""
 
-    _code = DATA_LOSS
 
-
-class UnauthenticatedError(OpError):
+class UnauthenticatedError(OpError, code=UNAUTHENTICATED):
     """The caller has no valid credentials."""
-
-    _code = UNAUTHENTICATED
 
 
 class OperatorNotAllowedInGraphError(TypeError):

@@ -62,8 +62,8 @@ def fallback(
                 return rule(*args, **given)
         elif not executing_eagerly() and failures():
             return PUT_OFF.call(function, args, given, error)
-    except Exception as found:
-        if found is not error:
-            found.__suppress_context__ = True  # that of the function, which does not matter
+    except Exception as newer:
+        if newer is not error:
+            newer.__suppress_context__ = True  # that of the function, which does not matter
         raise
     raise error

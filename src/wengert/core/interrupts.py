@@ -47,10 +47,10 @@ class _Deferral:
         self.caught: dict[int, Handler] = {}  # those handlers that are Python's
         self.main = threading.main_thread().ident
 
-    def look(self, found: list[Any]) -> None:
+    def look(self, handlers: list[Any]) -> None:
         """Notes which of the handlers are Python's; others ignore a signal, or end the process."""
-        self.all = found
-        self.caught = {n: h for n, h in zip(_NUMBERS, found, strict=True) if callable(h)}
+        self.all = handlers
+        self.caught = {n: h for n, h in zip(_NUMBERS, handlers, strict=True) if callable(h)}
 
 
 _deferral = _Deferral()

@@ -191,8 +191,8 @@ def _before_fork() -> None:
         free = {id(lock) for lock in _at_fork}
         _give_back()
         busy = next(lock for lock in locks if id(lock) not in free)
-        if busy.acquire(timeout=left):
-            busy.release()
+        # Taken and given back by C code alone, so that no handler of a signal comes in between.
+        [*map(_release, filter(methodcaller("acquire", True, left), (busy,)))]
 
 
 def _give_back() -> None:

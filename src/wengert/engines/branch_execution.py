@@ -82,12 +82,12 @@ def _lower_switch(
     return results
 
 
-def _rooms(found: list[Any]) -> list[tuple[int, ...] | None]:
+def _rooms(results: list[Any]) -> list[tuple[int, ...] | None]:
     """The largest capacities of each result, `None` for one of which all entries count.
 
     Results of different shapes, capacities aside, are refused.
     """
-    return [_room(k, one) for k, one in enumerate(zip(*found, strict=True))]
+    return [_room(k, one) for k, one in enumerate(zip(*results, strict=True))]
 
 
 def _room(k: int, results: Sequence[Any]) -> tuple[int, ...] | None:

@@ -202,11 +202,13 @@ def _lower_host_call(
     halves = [_Passed(tuple(x.shape), x.dtype) for x in numbers]
     sent = [h.halved(x) for h, x in zip(halves, numbers, strict=True)]
 
-    def whole(*arrays: JaxArray) -> tuple[np.ndarray, ...]:
+    def call_wide(*arrays: JaxArray) -> tuple[np.ndarray, ...]:
         passed = iter([h.up(np.asarray(a)) for h, a in zip(halves, arrays, strict=True)])
         return call(*[next(passed) if text is None else text for text in texts])
 
-    *results, failed = io_callback(whole, (*[s.struct for s in shapes], flag), *sent, ordered=True)
+    *results, failed = io_callback(
+        call_wide, (*[s.struct for s in shapes], flag), *sent, ordered=True
+    )
     fail_if(lambda: failed)
     return [s.joined(x) for s, x in zip(shapes, results, strict=True)]
 

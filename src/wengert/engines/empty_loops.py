@@ -65,11 +65,11 @@ def _known(own: ShapeDtype, x: Lowered | Rows, has_rows: bool, is_fixed: bool) -
     if type(x) is Rows or type(x) is Blank or type(x) is Padded or x.dtype != own.dtype.np:
         return own  # rows of different shapes, of none yet, or of an unknown number
     if is_fixed and type(x) is np.ndarray:
-        return whole(x)
+        return known_of(x)
     return ShapeDtype(tuple(x.shape[1:] if has_rows else x.shape), own.dtype)
 
 
-def whole(array: np.ndarray) -> Known:
+def known_of(array: np.ndarray) -> Known:
     """What is known of an array that is there."""
     few = array.dtype.num in CONTENT_TYPES and array.size <= _FEW
     return array if few else ShapeDtype(array.shape, dtypes.of(array))

@@ -248,8 +248,8 @@ def _filled(
     ]
 
 
-def _check_state(state: list[JaxArray], found: Any) -> None:
-    for k, (old, new) in enumerate(zip(state, found, strict=False)):
+def _check_state(state: list[JaxArray], shapes: Any) -> None:
+    for k, (old, new) in enumerate(zip(state, shapes, strict=False)):
         if type(new) is Padded:
             raise rows_unknown()
         if old.shape != new.shape or old.dtype != new.dtype:

@@ -122,7 +122,7 @@ def _pull(
     seeds: list[Tensor],
 ) -> list[SymbolicTensor | None]:
     """The gradients of the inputs: a switch over the backward graphs of the branches."""
-    results = sorted({k for r in rules for k in r.found})
+    results = sorted({k for r in rules for k in r.reached})
     if not results:
         return [None] * len(inputs)
     variables = {v._id: v for r in rules for v in r.variables}
@@ -150,7 +150,7 @@ def _pull(
             else:
                 kept = [xs[k] if is_input else extra[k] for is_input, k in rule.kept]
                 grads = inline(rule.backward, [*kept, *mine])
-            known = dict(zip(rule.found, grads, strict=True))
+            known = dict(zip(rule.reached, grads, strict=True))
             return [known[k] if k in known else zeros_like(xs[k]) for k in results]
 
         return make_graph(rule.backward.name, specs, run)
@@ -197,7 +197,7 @@ def _emit_recomputed(
         # In compiled code the second computation must wait for the gradient.
         fresh = [barrier(x, seeds) for x in inputs]
         grads = inline(rule.joint, [*fresh, *read_now(rule.variables), *seeds])
-        return at_places(rule.found, grads, len(inputs))
+        return at_places(rule.reached, grads, len(inputs))
 
     tell(listeners, graph.name, inputs, shown, gradients, site=site)
     return outs

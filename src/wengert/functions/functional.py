@@ -255,14 +255,14 @@ def _next(
     return nest.map_structure(operand, new)
 
 
-def _same(name: str, what: str, expected: Any, found: Any) -> None:
+def _same(name: str, what: str, expected: Any, given: Any) -> None:
     try:
-        nest.assert_same_structure(expected, found)
+        nest.assert_same_structure(expected, given)
     except (TypeError, ValueError) as error:
         raise at_site(
             type(error)(
                 f"{name}: `fn` must return the structure of {what}, {shown(expected)}; it returned "
-                f"{shown(found)}."
+                f"{shown(given)}."
             )
         ) from None
 

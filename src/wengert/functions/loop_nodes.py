@@ -180,43 +180,43 @@ class _Pullback:
         self.moving = [k for k in range(loop.states) if wanted[k]]
         self.active = sorted({*rule.active, *self.moving})
         first = 1 + loop.states
-        self.summed = [k for k in range(loop.invariants) if first + k in rule.found]
+        self.summed = [k for k in range(loop.invariants) if first + k in rule.reached]
         # Those of which each turn adds to a few rows along one axis.
-        ends = dict(zip(rule.found, rule.backward.outputs, strict=True))
+        ends = dict(zip(rule.reached, rule.backward.outputs, strict=True))
         self.axes = {k: put_axis(rule.backward, ends[first + k]) for k in self.summed}
         start = first + loop.invariants
         stacks = len(inputs) - loop.states - loop.invariants
-        self.rows = [k for k in range(stacks) if start + k in rule.found]
+        self.rows = [k for k in range(stacks) if start + k in rule.reached]
 
-    def run(self, found: Result, seeds: list[Tensor | None]) -> list[SymbolicTensor | None]:
+    def run(self, forward: Result, seeds: list[Tensor | None]) -> list[SymbolicTensor | None]:
         """The gradients of the inputs of the loop, by a loop the other way."""
         loop, inputs = self.loop, self.inputs
         given = [s for s in seeds if s is not None]
         now = read_now(self.rule.variables)
         if followed([*inputs, *now, *given]):
-            found = self._again(found)
+            forward = self._again(forward)
         _, fixed, stacks = loop.parts(inputs)
         known = dict(zip(self.active, seeds, strict=True))
         starts = [
-            zeros_like(found.states[k]) if known[k] is None else known[k] for k in self.moving
+            zeros_like(forward.states[k]) if known[k] is None else known[k] for k in self.moving
         ]
         starts += [self._nothing(fixed[k], self.axes[k]) for k in self.summed]
         used = sorted({k for kind, k in self.pieces if kind == "stack"})
         ends = [k for k in self.rule.active if k >= loop.states]
         # Rows that no gradient reached are read for their shape.
-        over = [found.stacks[k - loop.states] if known[k] is None else known[k] for k in ends]
-        reading = [*found.stacks[loop.rows : self.saving.rows], *[stacks[k] for k in used], *over]
+        over = [forward.stacks[k - loop.states] if known[k] is None else known[k] for k in ends]
+        reading = [*forward.stacks[loop.rows : self.saving.rows], *[stacks[k] for k in used], *over]
         missing = [k for k in ends if known[k] is None]
         fixed = [*fixed, *now]
         graph = self._body(starts, fixed, reading, used, ends, missing)
         back = Loop(None, graph, len(starts), len(fixed), len(self.rows), not loop.reverse)
         zero = wrap(np.zeros((), np.int32))
         # A count that is given stays known where the number of the last turn would not.
-        turns = self.count if loop.test is None else found.turns - self.turn
+        turns = self.count if loop.test is None else forward.turns - self.turn
         result = emit_loop(back, turns, zero, [*starts, *fixed, *reading])
         return self._answer(result)
 
-    def _again(self, found: Result) -> Result:
+    def _again(self, forward: Result) -> Result:
         """The loop once more, this time with saved rows that somebody follows.
 
         Python is not asked again: what it said are rows of the first run, and so is whether there
@@ -224,10 +224,10 @@ class _Pullback:
         """
         test, count = self.loop.test, self.count
         if test is not None and asks(test):
-            test, count = None, found.turns - self.turn
+            test, count = None, forward.turns - self.turn
         body = quiet(self.replayable.replaying)
         again = self.saving._replace(test=None if test is None else quiet(test), body=body)
-        recorded = [found.stacks[k - self.loop.states] for k in self.replayable.recorded]
+        recorded = [forward.stacks[k - self.loop.states] for k in self.replayable.recorded]
         return emit_loop(again, count, self.turn, [*self.inputs, *recorded])
 
     @staticmethod
@@ -268,7 +268,7 @@ class _Pullback:
             ]
             now = consts[len(fixed) - len(rule.variables) :]
             result = inline(rule.backward, [*kept, *now, *mine])
-            return self._ends(carry, dict(zip(rule.found, result, strict=True)))
+            return self._ends(carry, dict(zip(rule.reached, result, strict=True)))
 
         return make_graph(f"{loop.body.name}_backward", specs, body)
 

@@ -32,7 +32,7 @@ class _Given:
     """The containers among the arguments of a trace, as they were when it began."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, str, Any, dict[Any, Any]]] = []
+        self.containers: list[tuple[str, str, Any, dict[Any, Any]]] = []
         self.lost: list[Any] = []  # those that loops have put others in the place of
 
     def note(self, name: str, path: str, value: Any) -> None:
@@ -40,12 +40,12 @@ class _Given:
         if parts is None:
             return
         if not isinstance(value, tuple):
-            self.found.append((name, path, value, parts))
+            self.containers.append((name, path, value, parts))
         for key, part in parts.items():
             self.note(name, _spelled(path, value, key), part)
 
     def check(self, name: str, function: Callable[..., Any]) -> None:
-        for argument, path, value, before in self.found:
+        for argument, path, value, before in self.containers:
             lost = any(value is x for x in self.lost)
             what = f"`{path}` grows in a loop" if lost else _change(path, value, before)
             if what is not None:

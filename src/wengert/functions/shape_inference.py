@@ -13,7 +13,7 @@ from wengert.core.context import State, restoring, using
 from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
 from wengert.core.symbolic import SymbolicTensor
-from wengert.engines.empty_loops import FOLLOW, Known, whole
+from wengert.engines.empty_loops import FOLLOW, Known, known_of
 from wengert.functions.graph_replay import run_node
 from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph, Node
@@ -88,7 +88,7 @@ def _ends(graph: Graph) -> list[ShapeDtype]:
 
 
 def _known(x: Tensor) -> Known:
-    return x._graph.specs[x._value] if isinstance(x, SymbolicTensor) else whole(x._array)
+    return x._graph.specs[x._value] if isinstance(x, SymbolicTensor) else known_of(x._array)
 
 
 def _spec(known: Known) -> ShapeDtype:

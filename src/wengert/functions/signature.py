@@ -29,7 +29,6 @@ from wengert.core.tensorflow_values import adopted, is_foreign
 from wengert.core.variable import Variable
 
 if TYPE_CHECKING:
-    from wengert.functions.function import Function
     from wengert.ops.numpy_arrays import LinkedArray
 
 
@@ -159,36 +158,12 @@ def _spec(value: TensorSpec, leaves: list[TensorSpec]) -> tuple[int, tuple[int |
     return value.dtype.np.num, value.shape._dims
 
 
-def _list(value: Any, leaves: list[Tensor | TensorSpec]) -> Any:
-    return (type(value), *[encode(v, leaves) for v in value])
-
-
-def _mapping(value: Any, leaves: list[Tensor | TensorSpec]) -> Any:
-    return (type(value), *[(k, encode(value[k], leaves)) for k in in_order(value)])
-
-
 def in_order(mapping: Any) -> list[Any]:
     """The keys of a mapping, sorted where they can be: the order of insertion does not matter."""
     try:
         return sorted(mapping)
     except TypeError:
         return list(mapping)
-
-
-def _set(value: Any, leaves: list[Any]) -> tuple[type, frozenset[int]]:
-    return type(value), frozenset(value)
-
-
-def _slice(value: slice, leaves: list[Any]) -> Any:
-    return (slice, *[encode(v, leaves) for v in (value.start, value.stop, value.step)])
-
-
-def _fields(value: Any, leaves: list[Tensor]) -> Any:
-    return (type(value), *[encode(v, leaves) for v in members(value).values()])
-
-
-def _slices(value: IndexedSlices, leaves: list[Any]) -> Any:
-    return (IndexedSlices, *[encode(p, leaves) for p in value._parts])
 
 
 def _composite(value: Any, leaves: list[Tensor]) -> Any:
@@ -226,15 +201,6 @@ def _apart(value: Apart, leaves: list[Any]) -> Any:
     return (value.kind, frozen(value.rest), *[encode(p, leaves) for p in value.parts])
 
 
-def _variable(value: Variable, leaves: list[Tensor]) -> tuple[type, Same]:
-    return Variable, Same(value)
-
-
-def _method(value: Any, leaves: list[Any]) -> Any:
-    # A bound method is made anew at every look.
-    return MethodType, Same(value.__func__), Same(value.__self__)
-
-
 def _foreign(value: Any, leaves: list[Any]) -> Any:
     result = adopted(value)
     return Same(value) if result is value else encode(result, leaves)
@@ -243,10 +209,6 @@ def _foreign(value: Any, leaves: list[Any]) -> Any:
 def _with_type(value: Any, leaves: list[Any]) -> Any:
     kind = value.__tf_tracing_type__(None)
     return (kind, *[encode(x, leaves) for x in kind.to_tensors(value)])
-
-
-def _keyed(value: Function, leaves: list[Tensor]) -> tuple[Same, Same] | Same:
-    return value.__trace_key__()
 
 
 def _changing(value: Any, leaves: list[Any]) -> Any:
@@ -280,23 +242,38 @@ _WALKERS: dict[type, Callable[[Any, list[Any]], Any]] = {}
 _KINDS: list[tuple[Callable[[Any, type], bool], Callable[[Any, list[Any]], Any]]] = [
     (lambda v, k: k in _BY_VALUE, _number),
     (lambda v, k: k is SymbolicTensor, _symbolic),
-    (lambda v, k: isinstance(v, Variable), _variable),
+    (lambda v, k: isinstance(v, Variable), lambda v, leaves: (Variable, Same(v))),
     (lambda v, k: k is DeviceTensor, _on_device),
     (lambda v, k: isinstance(v, Tensor), _tensor),
     (lambda v, k: isinstance(v, np.ndarray | np.generic), _array),
     (lambda v, k: isinstance(v, TensorSpec), _spec),
-    (lambda v, k: isinstance(v, IndexedSlices), _slices),
+    (
+        lambda v, k: isinstance(v, IndexedSlices),
+        lambda v, leaves: (IndexedSlices, *[encode(x, leaves) for x in v._parts]),
+    ),
     (lambda v, k: hasattr(k, "__tf_flatten__") and not isinstance(v, type), _composite),
     (lambda v, k: k is Apart, _apart),
-    (lambda v, k: isinstance(v, list | tuple), _list),
-    (lambda v, k: isinstance(v, Mapping), _mapping),
-    (lambda v, k: isinstance(v, set | frozenset), _set),
-    (lambda v, k: k is slice, _slice),
-    (lambda v, k: k is MethodType, _method),
+    (
+        lambda v, k: isinstance(v, list | tuple),
+        lambda v, leaves: (type(v), *[encode(x, leaves) for x in v]),
+    ),
+    (
+        lambda v, k: isinstance(v, Mapping),
+        lambda v, leaves: (type(v), *[(k, encode(v[k], leaves)) for k in in_order(v)]),
+    ),
+    (lambda v, k: isinstance(v, set | frozenset), lambda v, leaves: (type(v), frozenset(v))),
+    (
+        lambda v, k: k is slice,
+        lambda v, leaves: (slice, *[encode(x, leaves) for x in (v.start, v.stop, v.step)]),
+    ),
+    (
+        lambda v, k: k is MethodType,
+        lambda v, leaves: (MethodType, Same(v.__func__), Same(v.__self__)),
+    ),  # made anew at every look
     (lambda v, k: is_foreign(k), _foreign),
     (lambda v, k: hasattr(k, "__tf_tracing_type__"), _with_type),
-    (lambda v, k: hasattr(k, "__trace_key__"), _keyed),
-    (is_fields, _fields),
+    (lambda v, k: hasattr(k, "__trace_key__"), lambda v, leaves: v.__trace_key__()),
+    (is_fields, lambda v, leaves: (type(v), *[encode(x, leaves) for x in members(v).values()])),
     (lambda v, k: isinstance(v, MutableSequence | memoryview), _changing),
     (lambda v, k: isinstance(v, TypeSpec), lambda v, leaves: (type(v), v)),
     (lambda v, k: True, _object),
@@ -341,7 +318,7 @@ def rebuild(
         strange |= not isinstance(new, Value)
         return new
 
-    def whole(kind: type, rest: Any, parts: list[Any]) -> Any:
+    def unflattened(kind: type, rest: Any, parts: list[Any]) -> Any:
         return Apart(kind, rest, parts) if strange else kind.__tf_unflatten__(rest, parts)
 
     def walk(value: Any, path: str) -> Any:
@@ -350,11 +327,11 @@ def rebuild(
         if isinstance(value, IndexedSlices):
             return IndexedSlices(*[None if p is None else walk(p, path) for p in value._parts])
         if isinstance(value, Apart):
-            return whole(value.kind, value.rest, [walk(p, path) for p in value.parts])
+            return unflattened(value.kind, value.rest, [walk(p, path) for p in value.parts])
         flatten = getattr(type(value), "__tf_flatten__", None)
         if flatten is not None:
             rest, parts = flatten(value)
-            return whole(type(value), rest, [walk(p, path) for p in parts])
+            return unflattened(type(value), rest, [walk(p, path) for p in parts])
         if isinstance(value, list | tuple):
             new = [walk(v, f"{path}[{i}]") for i, v in enumerate(value)]
             kind: Any = type(value)

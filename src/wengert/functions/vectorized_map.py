@@ -195,9 +195,9 @@ def emit_batched(graph: Graph, axes: tuple[Any, ...], inputs: list[Tensor]) -> l
             kept = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
             places = tuple([axes[k] if is_input else 0 for is_input, k in rule.kept])
             grads = emit_batched(rule.backward, (*places, *ends), [*kept, *now, *seeds])
-        pairs = zip(rule.found, grads, strict=True)
+        pairs = zip(rule.reached, grads, strict=True)
         grads = [g if axes[k] == 0 else reduce_sum(g, 0) for k, g in pairs]
-        return at_places(rule.found, grads, len(inputs))
+        return at_places(rule.reached, grads, len(inputs))
 
     tell(listeners, "vectorized_map", inputs, shown, gradients)
     return outs

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Vjp(NamedTuple):
     """The gradient of a graph for one choice of inputs.
 
-    `active` numbers the outputs that get a gradient, `found` the inputs that have one; `kept` says
+    `active` numbers the outputs that get a gradient, `reached` the inputs that have one; `kept` says
     where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
     output k of `forward`. `variables` are those that only the rules of users read, when gradients
     are asked for: `joint` and `backward` take their values before the gradients of the outputs.
@@ -50,7 +50,7 @@ class Vjp(NamedTuple):
     forward: Graph
     backward: Graph
     active: tuple[int, ...]
-    found: tuple[int, ...]
+    reached: tuple[int, ...]
     kept: tuple[tuple[bool, int], ...]
     variables: tuple[Any, ...] = ()
     recorded: tuple[int, ...] = ()
@@ -62,7 +62,7 @@ class Vjp(NamedTuple):
         """The gradients of all inputs, `None` where there is none, from the outputs of a graph."""
         result: list[Any] = [None] * len(inputs)
         left = iter(outs)
-        for k in self.found:
+        for k in self.reached:
             g = next(left)
             result[k] = IndexedSlices(g, next(left), _shape(inputs[k])) if k in self.sparse else g
         return result
@@ -214,7 +214,7 @@ def _cut(
     ends: list[int],
     values: list[int],
     active: tuple[int, ...],
-    found: tuple[int, ...],
+    reached: tuple[int, ...],
     again: bool,
     tells: bool,
 ) -> Vjp:
@@ -261,7 +261,7 @@ def _cut(
     if any(spared.values()):
         forward.cache[SLACK] = spared
     places = tuple([extra.index(v) for v in recorded])
-    return Vjp(checked(joint), forward, backward, active, found, kept, variables, places)
+    return Vjp(checked(joint), forward, backward, active, reached, kept, variables, places)
 
 
 def _told(

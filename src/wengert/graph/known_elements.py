@@ -103,10 +103,10 @@ def _rule(compute: Callable[..., Any], in_part: bool = False) -> Rule:
     return rule
 
 
-def _plain_numbers(found: np.ndarray) -> np.ndarray:
-    plain = np.empty(found.shape, object)
-    for i in np.ndindex(found.shape):
-        plain[i] = found[i] if type(found[i]) is Dim else int(found[i])
+def _plain_numbers(objects: np.ndarray) -> np.ndarray:
+    plain = np.empty(objects.shape, object)
+    for i in np.ndindex(objects.shape):
+        plain[i] = objects[i] if type(objects[i]) is Dim else int(objects[i])
     return plain
 
 

@@ -293,7 +293,7 @@ def with_gradient(user: str, gradients: Callable[..., Any], outputs: int | None)
 
 
 def _placed(
-    name: str, found: list[Tensor | None], places: list[tuple[bool, bool, TensorShape]]
+    name: str, gradients: list[Tensor | None], places: list[tuple[bool, bool, TensorShape]]
 ) -> list[Tensor | None]:
     """The gradients of the tensor arguments, out of what the rule returned.
 
@@ -301,14 +301,14 @@ def _placed(
     """
     for counted in (lambda p: True, lambda p: p[1], lambda p: p[0]):
         chosen = [p for p in places if counted(p)]
-        if len(chosen) == len(found):
+        if len(chosen) == len(gradients):
             break
     else:
         raise ValueError(
             f"{name}: the gradient function must return {len(places)} gradients, one for each "
-            f"argument; got {len(found)}."
+            f"argument; got {len(gradients)}."
         )
-    answers = iter(found)
+    answers = iter(gradients)
     result = []
     for k, place in enumerate(places):
         g = next(answers) if counted(place) else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -271,14 +271,14 @@ class GradientTape(Recorder):
         return needed
 
     def _answer(
-        self, found: list[Any], values: list[Value], targets: list[Value], mode: UnconnectedGradients,
+        self, gradients: list[Any], values: list[Value], targets: list[Value], mode: UnconnectedGradients,
         evidence: history.Evidence | None, site: Any,
     ) -> None:  # fmt: skip
-        """Puts the answer for unconnected sources into `found`, and says why there are any."""
-        missing = [i for i, g in enumerate(found) if g is None]
+        """Puts the answer for unconnected sources into `gradients`, and says why there are any."""
+        missing = [i for i, g in enumerate(gradients) if g is None]
         if mode is UnconnectedGradients.ZERO:
             for i in missing:
-                found[i] = zeros_like(values[i])
+                gradients[i] = zeros_like(values[i])
         elif missing:
             without = [values[i] for i in missing]
             if evidence is not None:
@@ -342,23 +342,39 @@ class GradientTape(Recorder):
         self, target: Any, sources: Any, unconnected_gradients: Any, use_pfor: bool
     ) -> Any:
         mode = arguments.mode(unconnected_gradients)
-        self._check_use("jacobian")
+        compute = lambda t, values: jacobian.jacobian(self, t, values, use_pfor)
+        zeros = jacobian.zeros if mode is UnconnectedGradients.ZERO else None
+        flat = nest.flatten(sources)
+        result = self._derivatives("jacobian", target, flat, mode, compute, zeros)
+        return nest.pack_sequence_as(sources, result)
+
+    def _derivatives(
+        self,
+        what: str,
+        target: Any,
+        sources: list[Any],
+        mode: UnconnectedGradients,
+        compute: Callable[[Any, list[Any]], list[Any]],
+        zeros: Callable[[Any, Any], Tensor] | None,
+    ) -> list[Any]:
+        """What `compute` gives for one target and a list of sources; `zeros` where that is `None`."""
+        self._check_use(what)
         self._close()
-        target = arguments.asked("jacobian", target, TypeError, "target")
-        values = [arguments.asked("jacobian", s, TypeError) for s in nest.flatten(sources)]
-        target, *values = arguments.met(self._tracked, [target, *values])
+        asked = [arguments.asked(what, s, TypeError) for s in sources]
+        asked.insert(0, arguments.asked(what, target, TypeError, "target"))
+        target, *values = arguments.met(self._tracked, asked)
         site = sites.caller(0)
         evidence = history.before(self, site, mode)
         started = new_id()
         try:
-            result = jacobian.jacobian(self, target, values, use_pfor)
+            result = compute(target, values)
         finally:
             self._finish(site, started)
-        if mode is UnconnectedGradients.ZERO:
+        if zeros is not None:
             pairs = zip(result, values, strict=True)
-            result = [jacobian.zeros(target, v) if j is None else j for j, v in pairs]
+            result = [zeros(target, v) if j is None else j for j, v in pairs]
         self._answer(result, values, [target], mode, evidence, site)
-        return nest.pack_sequence_as(sources, result)
+        return result
 
     def batch_jacobian(
         self,
@@ -393,22 +409,9 @@ class GradientTape(Recorder):
         [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
         """
         mode = arguments.mode(unconnected_gradients)
-        self._check_use("batch_jacobian")
-        self._close()
-        target = arguments.asked("batch_jacobian", target, TypeError, "target")
-        value = arguments.asked("batch_jacobian", source, TypeError)
-        target, value = arguments.met(self._tracked, [target, value])
-        site = sites.caller(0)
-        evidence = history.before(self, site, mode)
-        started = new_id()
-        try:
-            result = jacobian.batch_jacobian(self, target, value, experimental_use_pfor)
-        finally:
-            self._finish(site, started)
-        if result is None and mode is not UnconnectedGradients.ERROR:
-            return jacobian.batch_zeros(target, value)
-        self._answer([result], [value], [target], mode, evidence, site)
-        return result
+        one = lambda t, v: [jacobian.batch_jacobian(self, t, v[0], experimental_use_pfor)]
+        zeros = None if mode is UnconnectedGradients.ERROR else jacobian.batch_zeros
+        return self._derivatives("batch_jacobian", target, [source], mode, one, zeros)[0]
 
 
 def _asked(tape: GradientTape, what: str, *given: Any) -> Any:

@@ -112,15 +112,15 @@ def zeros_of(spec: ShapeDtype) -> Tensor:
 
 
 def together(
-    found: list[Any], specs: Sequence[ShapeDtype], partial: bool
+    gradients: list[Any], specs: Sequence[ShapeDtype], partial: bool
 ) -> tuple[Any, ...] | None:
     """The gradients of all results of one operation, `None` if nothing reached any of them.
 
     A result without a gradient has zeros, or `None` for a rule that takes `partial` gradients.
     """
-    if all(g is None for g in found):
+    if all(g is None for g in gradients):
         return None
-    dense_ones = [None if g is None else dense(g) for g in found]
+    dense_ones = [None if g is None else dense(g) for g in gradients]
     if partial:
         return tuple(dense_ones)
     pairs = zip(dense_ones, specs, strict=True)
@@ -135,9 +135,9 @@ def keeps_rows(op: Op, plan: RecordingPlan, inputs: Any) -> bool:
     return all(x is not None and not x._array.ndim for x in others)
 
 
-def checked(op: Op, found: Any, count: int) -> list[Any]:
+def checked(op: Op, answer: Any, count: int) -> list[Any]:
     """What the gradient function of a user returned, one value for each input."""
-    values = list(found) if isinstance(found, list | tuple) else [found]
+    values = list(answer) if isinstance(answer, list | tuple) else [answer]
     if len(values) != count:
         raise ValueError(
             f"{op.name}: the gradient function must return {count} values, one for each input; "

@@ -155,12 +155,12 @@ def take(tape: GradientTape) -> Evidence:
     )
 
 
-def _step(entry: Any, found: dict[int, RawSite]) -> Step:
+def _step(entry: Any, sites: dict[int, RawSite]) -> Step:
     op, _, ids, outs, kept, _, _, _, site, *_ = full_form(entry)
     outs = outs if isinstance(outs, tuple) else (outs,)
     for x in kept or ():
         if isinstance(x, Tensor) and x._site is not None:
-            found[x._id] = x._site
+            sites[x._id] = x._site
     return step_of(op, ids, outs, site)
 
 

@@ -15,9 +15,19 @@ from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.tensor import Tensor
-from wengert.ops.gather import densify
-from wengert.tape import gradient_values
 from wengert.tape.entries import Entry, explain, full_form
+from wengert.tape.gradient_values import (
+    Grads,
+    accumulate,
+    checked,
+    conjugate,
+    dense,
+    is_complex,
+    keeps_rows,
+    tensor,
+    together,
+    unbroadcast,
+)
 
 # Puts off an entry of a trace whose rules need a rank that is not known yet; else raises the error.
 PUT_OFF: Hook[Callable[..., list[tuple[int, Any]]]] = Hook(
@@ -26,8 +36,8 @@ PUT_OFF: Hook[Callable[..., list[tuple[int, Any]]]] = Hook(
 
 
 def walk(
-    steps: Iterator[Entry], grads: gradient_values.Grads, sources: set[int], needed: set[int] | None,
-    state: State, complex_numbers: bool,
+    steps: Iterator[Entry], grads: Grads, sources: set[int], needed: set[int] | None, state: State,
+    complex_numbers: bool,
 ) -> None:  # fmt: skip
     """Carries `grads` (by tensor id) from the targets back to the sources."""
     entry: Any = None
@@ -40,31 +50,58 @@ def walk(
 
 
 def step(
-    entry: Entry, grads: gradient_values.Grads, sources: set[int], needed: set[int] | None, state: State,
+    entry: Entry, grads: Grads, sources: set[int], needed: set[int] | None, state: State,
     complex_numbers: bool,
 ) -> None:  # fmt: skip
     """Takes the gradient of an entry's results and adds what its rules make of it to its inputs'."""
     op, _, in_ids, out_ids, *_, site, specs, _ = entry = full_form(entry)
     ids = [out_ids] if specs is None else out_ids
-    result: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]
-    result = result[0] if specs is None else gradient_values.together(result, specs, op.partial)
-    if result is None:
+    given: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]
+    given = given[0] if specs is None else together(given, specs, op.partial)
+    if given is None:
         return
     state.site = site
-    pulled = pull(entry, gradient_values.tensor(result, site), needed, complex_numbers)
+    pulled = pull(entry, tensor(given, site), needed, complex_numbers)
     _state.set(state)  # a user's rule may have opened tapes, which leaves another state
     for i, g in pulled:
         key = in_ids[i]
-        grads[key] = gradient_values.accumulate(grads[key], g) if key in grads else g
+        grads[key] = accumulate(grads[key], g) if key in grads else g
+
+
+def _pull(
+    entry: Entry, g: Any, needed: set[int] | None, complex_numbers: bool
+) -> list[tuple[int, Any]]:
+    """Runs the rules of one entry: undoes broadcasting, keeps rows sparse, conjugates."""
+    op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
+    needs = [n and (needed is None or i in needed) for n, i in zip(plan.needs, in_ids, strict=True)]
+    if True not in needs:
+        return []
+    rows = g if type(g) is IndexedSlices and keeps_rows(op, plan, inputs) else None
+    g = dense(g) if rows is None else rows.values
+    conjugated = complex_numbers and op.holomorphic and is_complex(g)
+    kept = conjugate(g) if conjugated else g, inputs, outs, shapes, attrs, tuple(needs)
+    if op.joint is not None:
+        results = list(enumerate(checked(op, op.joint.run(*kept), len(in_ids))))
+    else:
+        results = [(i, rule.run(*kept)) for i, rule in plan.rules if needs[i]]
+    pulled = []
+    for i, gi in results:
+        if gi is not None and needs[i]:
+            if rows is not None:
+                gi = IndexedSlices(gi, rows.indices, rows._dense_shape)
+            elif shapes is not None and op.broadcasts and isinstance(gi, Tensor):
+                gi = unbroadcast(gi, shapes[i])
+            pulled.append((i, conjugate(gi) if conjugated else gi))
+    return pulled
 
 
 def pull(
-    entry: Entry,
-    g: Tensor | tuple[Tensor | None, ...] | IndexedSlices,
-    needed: set[int] | None = None,
-    complex_numbers: bool = False,
-) -> list[tuple[int, Tensor | IndexedSlices]]:
-    """The gradients of one entry's tracked inputs, given that of its outputs."""
+    entry: Entry, g: Any, needed: set[int] | None = None, complex_numbers: bool = False
+) -> list[tuple[int, Any]]:
+    """The gradients of one entry's tracked inputs, given that of its outputs.
+
+    In a trace, rules that need a rank that is not known yet are put off until the graph runs.
+    """
     try:
         return _pull(entry, g, needed, complex_numbers)
     except failures() as error:
@@ -72,37 +109,3 @@ def pull(
             raise
         again = lambda entry, g: _pull(entry, g, needed, complex_numbers)
         return PUT_OFF.call(again, entry, g, error)
-
-
-def _pull(
-    entry: Entry, g: Any, needed: set[int] | None, complex_numbers: bool
-) -> list[tuple[int, Tensor | IndexedSlices]]:
-    op, plan, in_ids, _, inputs, outs, shapes, attrs, *_ = entry
-    needs = plan.needs
-    if needed is not None:
-        needs = tuple([n and i in needed for n, i in zip(needs, in_ids, strict=True)])
-    if True not in needs:
-        return []
-    rows = None  # the row-sparse gradient, if it passes as it is
-    if type(g) is IndexedSlices:
-        rows, g = (
-            (g, g.values) if gradient_values.keeps_rows(op, plan, inputs) else (None, densify(g))
-        )
-    conjugated = complex_numbers and op.holomorphic and gradient_values.is_complex(g)
-    if conjugated:
-        g = gradient_values.conjugate(g)
-    kept = inputs, outs, shapes, attrs, needs
-    if op.joint is not None:
-        results = list(enumerate(gradient_values.checked(op, op.joint.run(g, *kept), len(in_ids))))
-    else:
-        results = [(i, rule.run(g, *kept)) for i, rule in plan.rules if needs[i]]
-    result: list[tuple[int, Any]] = []
-    for i, gi in results:
-        if gi is None or not needs[i]:
-            continue
-        if rows is not None:
-            gi = IndexedSlices(gi, rows.indices, rows._dense_shape)
-        elif shapes is not None and op.broadcasts and isinstance(gi, Tensor):
-            gi = gradient_values.unbroadcast(gi, shapes[i])
-        result.append((i, gradient_values.conjugate(gi) if conjugated else gi))
-    return result
