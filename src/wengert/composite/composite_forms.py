@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.errors import at_site
-from wengert.core.tensor_spec import TensorSpec
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
+from wengert.core.types import CompositeSpec, CompositeTensor, Tensor, TensorSpec
 
 
 class Form:

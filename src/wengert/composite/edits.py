@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +10,8 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, Tensor
 from wengert.ops import beams, ctc
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-
 
 _NAME = "edit_distance"
 
@@ -76,7 +72,7 @@ EDIT_DISTANCE = Op(
     lower=None,
     grad=None,
     match=(1, 4),
-    register=False,  # its inputs are parts of sparse tensors, which the table of cases does not have
+    register=False,  # the table of cases has no parts of sparse tensors
 )
 
 

@@ -1,9 +1,9 @@
-"""`tf.experimental.Optional`: a value that may not be there, such as the next element of a dataset."""
+"""`tf.experimental.Optional`: a value that may be missing, like the next element of a dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
 from wengert.core.errors import require
-from wengert.core.symbolic import SymbolicTensor, is_symbolic
-from wengert.core.tensor import Tensor
+from wengert.core.symbolic import is_symbolic
+from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.tensor_spec import TensorSpec
 
 
 class Optional:

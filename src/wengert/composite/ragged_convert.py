@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, demanding
@@ -10,17 +10,12 @@ from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import Requirement, index_tensor, length, of_rank, unequal
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
-from wengert.core.dims import Dim
 from wengert.core.errors import at_site, require
-from wengert.core.shapes import TensorShape, as_shape
-from wengert.core.tensor import Tensor, Value
+from wengert.core.shapes import as_shape
+from wengert.core.types import Dim, DType, IndexedSlices, SymbolicTensor, Tensor, TensorShape, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import of_unknown_length, static, static_tuple
 from wengert.ops.sizes import at_least
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, IndexedSlices, SymbolicTensor
-
 
 _NO_GAPS = Requirement(
     (

@@ -9,13 +9,12 @@ from wengert.composite.row_partition import RowPartition, ending_at
 from wengert.composite.values import known, length
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import require
+from wengert.core.types import DType, Tensor, TensorLike
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
     from wengert.composite.sparse_tensor import SparseTensor
-    from wengert.core.types import Tensor, TensorLike
 
 
 class Factories:
@@ -153,7 +152,7 @@ class Factories:
         name: str | None = None,
         row_splits_dtype: DType = dtypes.int64,
     ) -> RaggedTensor:
-        """A ragged tensor from a dense one: of given `lengths`, or without `padding` at row ends."""
+        """A ragged tensor from a dense one: of `lengths`, or without `padding` at row ends."""
         from wengert.composite.ragged_convert import from_tensor
 
         return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)

@@ -5,7 +5,7 @@ Slicing, joining and reversing are made of `pick_rows`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,16 +18,13 @@ from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, operand_or_empty
 from wengert.core.errors import InvalidIndexError, invalid, require, require_dtype
+from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 from wengert.ops import embedding, partition
 from wengert.ops import gather as plain
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
 from wengert.ops.indexing import where_indices
 from wengert.ops.shaping import transpose
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
-
 
 _WITHIN = Requirement(
     (

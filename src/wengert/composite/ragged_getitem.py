@@ -6,21 +6,17 @@ rows differ in length, a number would not exist in each of them, and is refused.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.ragged_gather import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.core.convert import to_tensor
-from wengert.core.dims import Dim
 from wengert.core.errors import InvalidIndexError, invalid, require
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Dim, SymbolicTensor, Tensor, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic, static_int
-
-if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
 
 
 def getitem(x: RaggedTensor, key: Any) -> Tensor | RaggedTensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +19,11 @@ from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import invalid, require
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, Tensor, TensorLike, Value
 from wengert.ops import joining, reordering, repeating
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int, static_tuple
 from wengert.ops.shaping import transpose
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, TensorLike
-
 
 _SAME_COUNTS = Requirement(
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from wengert.core import dtypes, nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, require
 from wengert.core.shapes import as_shape
+from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike
 from wengert.ops import indexing
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike
-
 
 _BOUNDS = "bounds and steps are vectors of one length"
 _RANK = Requirement(
@@ -95,7 +92,11 @@ def constant(
     while len(lengths) < depth:
         lengths.append([len(row) for row in values])
         values = [item for row in values for item in row]
-    flat: Any = to_tensor(values, dtype) if values else _nothing(inner, dtype)
+    flat: Any = (
+        to_tensor(values, dtype)
+        if values
+        else tf.zeros([0, *(inner or ())], dtype or dtypes.float32)
+    )
     require(
         inner is None or flat.shape[1:] == inner,
         "ragged.constant",
@@ -168,10 +169,6 @@ def _ragged_depth(scalars: int | None, deepest: int, ragged_rank: int | None, in
         kind=ValueError,
     )
     return ragged_rank
-
-
-def _nothing(inner: Any, dtype: DType | DTypeLike | None) -> Tensor:
-    return tf.zeros([0, *(inner or ())], dtype or dtypes.float32)
 
 
 def range(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.ragged_convert import cut_to_numbers, places
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
@@ -17,15 +17,11 @@ from wengert.composite.rules import for_ragged
 from wengert.core import nest
 from wengert.core.apply import apply
 from wengert.core.convert import operand
-from wengert.core.dtypes import DType
 from wengert.core.errors import describe, invalid, require
-from wengert.core.op import Op
+from wengert.core.types import DType, Op, Tensor
 from wengert.ops import cast, dropout, losses
 from wengert.ops import public as tf
 from wengert.ops.indexing import WHERE_INDICES
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -208,7 +204,7 @@ def _meet(name: str, x: _Cuts, y: _Cuts, dtype: DType) -> tuple[Any, Any, list[R
         ours, theirs = x.lengths(axis), y.lengths(axis)
         one, other = ours.static_uniform_row_length, theirs.static_uniform_row_length
         single_x, single_y = one == 1 != other, other == 1 != one
-        if not (single_x or single_y) and not _same_lengths(ours, theirs):
+        if not (single_x or single_y) and not (same_rows(ours, theirs) is not False):
             raise _mismatch(name, x, y)
         # Of a ragged and a uniform axis that agree, the ragged one says how the result is cut.
         rows = theirs if single_x or (other is None and not single_y) else ours
@@ -218,10 +214,6 @@ def _meet(name: str, x: _Cuts, y: _Cuts, dtype: DType) -> tuple[Any, Any, list[R
         y.descend(axis, single_y, rows)
         cuts.append(rows)
     return x.in_result(), y.in_result(), cuts
-
-
-def _same_lengths(a: RowPartition, b: RowPartition) -> bool:
-    return same_rows(a, b) is not False
 
 
 def _mismatch(name: str, x: _Cuts, y: _Cuts) -> Exception:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.errors import InvalidArgumentError, InvalidTypeError
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Tensor, Value
 from wengert.ops import arithmetic, compare, division, power
 from wengert.ops import public as tf
 
@@ -53,10 +53,6 @@ def _xor(x: Tensor, y: Tensor) -> Tensor:
     return (tf.logical_xor if x.dtype is dtypes.bool_ else tf.bitwise_xor)(x, y)
 
 
-def _not(x: Any) -> Any:
-    return (tf.logical_not if x.dtype is dtypes.bool_ else tf.invert)(x)
-
-
 class Operators:
     """The operators of ragged tensors."""
 
@@ -86,4 +82,4 @@ class Operators:
         return tf.abs(self)
 
     def __invert__(self: Any) -> Any:
-        return _not(self)
+        return (tf.logical_not if self.dtype is dtypes.bool_ else tf.invert)(self)

@@ -16,13 +16,12 @@ from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, unequal
 from wengert.core.errors import require, require_dtype
+from wengert.core.types import DType, DTypeLike, Tensor, TensorLike
 from wengert.ops import matmul as plain
 from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from wengert.core.types import DType, DTypeLike, Tensor, TensorLike
 
 
 _EVEN = Requirement(

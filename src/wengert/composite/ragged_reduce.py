@@ -6,7 +6,7 @@ row by itself. What is left is ragged where rows inside are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.ragged_map import map_flat_values
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
@@ -16,13 +16,11 @@ from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import Rule
+from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops import reduce, scan, segment, statistics
 from wengert.ops import softmax as plain
 from wengert.ops.declare import static, static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 
 
 def _over_segments(plain: Rule, by_segment: Rule) -> None:
@@ -58,7 +56,7 @@ def reduce_mean(
 def reduce_variance(
     input_tensor: RaggedTensor, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor | RaggedTensor:
-    """The variance over `axis`, or of everything: the mean of squares less the square of the mean."""
+    """The variance over `axis`, or of everything: the mean square less the squared mean."""
     squares = tf.reduce_mean(tf.square(input_tensor), axis, keepdims)
     mean = tf.reduce_mean(input_tensor, axis, keepdims)
     return tf.maximum(squares - tf.square(mean), 0)
@@ -100,7 +98,7 @@ def over_axes(
     keepdims: bool,
     name: str | None = None,
 ) -> Tensor | RaggedTensor:
-    """Reduces axes away: of dense tensors by `reduce_dense(x, axis)`, of ragged ones by `by_segment`."""
+    """Reduces axes: of dense tensors by `reduce_dense(x, axis)`, of ragged ones by `by_segment`."""
     rank, name = x.shape.rank, name or str(reduce_dense.__name__)
     if axis is None:
         result = reduce_dense(x.flat_values)

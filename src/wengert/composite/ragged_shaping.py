@@ -1,8 +1,8 @@
-"""The shape of a ragged tensor as a value, and its axes: added, dropped, merged, asked for sizes."""
+"""The shape of a ragged tensor as a value, and its axes: added, dropped, merged, sized."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
@@ -11,14 +11,11 @@ from wengert.composite.values import Requirement, demand, known
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import require, unexpected
+from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
 from wengert.ops import dims, indexing, shaping
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.sizes import listed
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
-
 
 _SINGLE = Requirement((lambda x, sizes: sizes != 1, "the axis does not have size 1"))
 

@@ -8,7 +8,7 @@ goes together with others to a ragged batch.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +16,17 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.core import dtypes
 from wengert.core.apply import wrap
-from wengert.core.composite import CompositeSpec
-from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid, require, unexpected
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import (
+    CompositeSpec,
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    Tensor,
+    TensorShape,
+    TensorSpec,
+)
 from wengert.ops.declare import static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices
 
 
 class RaggedTensorSpec(CompositeSpec):

@@ -1,10 +1,10 @@
-"""Strings and ragged tensors: splitting, which makes rows of different lengths, n-grams, joining."""
+"""Strings and ragged tensors: splitting into rows of different lengths, n-grams, joining."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,11 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import is_open
 from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Axis, DType, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops import strings
 from wengert.ops.declare import static_int, static_tuple
 from wengert.ops.strings import static_int_or, static_str
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DType, Tensor, TensorLike
-
 
 Cut = Callable[..., list[Any]]
 

@@ -18,16 +18,14 @@ from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import known
 from wengert.core import shapes
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, invalid, require, valueless
-from wengert.core.shapes import TensorShape
+from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorShape
 from wengert.ops import public as tf
 from wengert.ops.text import rows_text
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_spec import RaggedTensorSpec
     from wengert.composite.sparse_tensor import SparseTensor
-    from wengert.core.types import DTypeLike, IndexedSlices, Tensor
 
 
 class RaggedTensor(Factories, Operators, CompositeOperand):
@@ -201,7 +199,7 @@ class RaggedTensor(Factories, Operators, CompositeOperand):
         name: str | None = None,
         shape: Any = None,
     ) -> Any:
-        """A dense tensor with short rows filled up; `shape` may cut rows off or make them longer."""
+        """A dense tensor with short rows filled up; `shape` may cut rows or make them longer."""
         from wengert.composite.ragged_convert import to_tensor as to_dense
 
         return to_dense(self, default_value, shape)

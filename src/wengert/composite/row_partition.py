@@ -7,22 +7,17 @@ then. Nothing is worked out later and kept: a partition may be used inside a tra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.composite.values import Requirement, demand, index_tensor, known, unequal
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import require
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, TensorLike
-
 
 _SPLITS = Requirement(
     (lambda s: s.shape[0] == 0, "`row_splits` must not be empty"),

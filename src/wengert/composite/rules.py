@@ -1,11 +1,10 @@
 """What operations and public functions give for ragged and sparse tensors.
 
 An operation that is `elementwise` works on the flat values of ragged tensors, and one that is
-`on_sparse` on the values of a sparse one. Others, and functions that read the rank of their arguments,
-have a rule: a function beside the code of the composite, registered by `for_ragged` or `for_sparse`
-under the `Op`, whose inputs and attributes it takes, or under the public function, whose arguments it
-takes. What has no rule refuses composites and says what to do instead.
-"""
+`on_sparse` on the values of a sparse one. Others, and functions that read the rank of their
+arguments, have a rule: a function beside the code of the composite, registered by `for_ragged` or
+`for_sparse` under the `Op`, whose inputs and attributes it takes, or under the public function,
+whose arguments it takes. What has no rule refuses composites and says what to do instead."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core.apply import apply
 from wengert.core.composite_operands import ANSWER, CompositeOperand
 from wengert.core.fallbacks import FIND_RULE, Rule
-from wengert.core.op import Op
+from wengert.core.types import Op
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HOMES = (

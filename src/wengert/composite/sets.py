@@ -5,7 +5,7 @@ Texts are worked with by their places among all texts in order.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import to_tensor
 from wengert.core.errors import require, require_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
 
 _LEADS = Requirement(
     (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.sparse_order import tuples
 from wengert.composite.sparse_tensor import SparseTensor
@@ -11,13 +11,9 @@ from wengert.composite.values import Requirement, demand, unequal
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import describe, require, require_dtype
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, DTypeLike, IndexedSlices, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.histogram import as_counted
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, IndexedSlices, TensorLike
-
 
 _COUNTABLE = Requirement(
     (lambda x: x < 0, lambda x: f"the numbers must not be negative; got {describe(x)}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, TensorLike
 from wengert.ops.hashing import fingerprint
 from wengert.ops.strings import static_int_or, static_str
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
-
 
 _WORD = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995

@@ -11,14 +11,12 @@ from wengert.composite.values import Requirement, demand
 from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import describe, require, require_dtype
-from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.types import DType, IndexedSlices, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.indexing import where_indices
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from wengert.core.types import DType, Tensor, TensorLike, Value
 
 
 _NOT_ZERO = Requirement((lambda below: below == 0, "a sparse tensor is not divided by zero"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from wengert.composite.sparse_tensor import SparseTensor, shaped
 from wengert.composite.values import known, pick
 from wengert.core import dtypes
 from wengert.core.errors import invalid
+from wengert.core.types import ShapeLike, Tensor, TensorLike
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import ShapeLike, Tensor, TensorLike
 
 
 def strides(name: str, dense_shape: Any) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite import sparse_counts
 from wengert.composite.rules import for_ragged, for_sparse
@@ -10,11 +10,9 @@ from wengert.composite.sparse_elements import over, times
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.core import dtypes
 from wengert.core.errors import require
+from wengert.core.types import DTypeLike, IndexedSlices, Tensor, TensorLike
 from wengert.ops import arithmetic, create, ctc, dims, histogram
 from wengert.ops import public as tf
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, Tensor, TensorLike
 
 
 @for_sparse(arithmetic.MULTIPLY)

@@ -7,7 +7,7 @@ products, not of the dense sizes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.sparse_order import numbered, tuples
@@ -17,13 +17,11 @@ from wengert.composite.values import of_rank, pick
 from wengert.core import dtypes, shapes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import require
+from wengert.core.types import Axis, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import static
 from wengert.ops.indexing import where_indices
 from wengert.ops.shape_checks import sized
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, Tensor, TensorLike
 
 
 def reduce_sum(
@@ -153,7 +151,9 @@ def sparse_sparse_matmul(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     x, y = as_sparse("sparse_sparse_matmul", a), reorder(b)
     _check(x, y)
     # Rows of y are numbered through all matrices of the stack.
-    row_of_y = numbered("sparse_sparse_matmul", _without_last(y))
+    row_of_y = numbered(
+        "sparse_sparse_matmul", SparseTensor(y.indices[:, :-1], y.values, y.dense_shape[:-1])
+    )
     rows = RowPartition.from_value_rowids(row_of_y, tf.reduce_prod(y.dense_shape[:-1]))
     wanted = numbered("sparse_sparse_matmul", _by_column(x, y))
     meets = RowPartition.from_row_lengths(tf.gather(rows.row_lengths(), wanted), validate=False)
@@ -163,10 +163,6 @@ def sparse_sparse_matmul(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     outer = tf.gather(x.indices[:, :-1], left)
     indices = tf.concat([outer, tf.gather(y.indices[:, -1:], right)], 1)
     return _summed(indices, values, tf.concat([x.dense_shape[:-1], y.dense_shape[-1:]], 0))
-
-
-def _without_last(x: SparseTensor) -> SparseTensor:
-    return SparseTensor(x.indices[:, :-1], x.values, x.dense_shape[:-1])
 
 
 def _by_column(x: SparseTensor, y: SparseTensor) -> SparseTensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.composite.sparse_elements import retain
 from wengert.composite.sparse_rows import fill_empty_rows
@@ -12,12 +12,9 @@ from wengert.composite.values import pick
 from wengert.core import dtypes
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
+from wengert.core.types import IndexedSlices, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.arithmetic import divide
-
-if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, Tensor, TensorLike
-
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,10 @@ from wengert.core import dtypes
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype, require
 from wengert.core.lazy_modules import jnp
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.dims import get_static_value
-
-if TYPE_CHECKING:
-    from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, TensorLike
-
 
 _SIZES = Requirement(
     (

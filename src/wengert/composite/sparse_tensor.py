@@ -6,25 +6,28 @@ the order say so, and `tf.sparse.reorder` restores it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.composite.values import int64_tensor, known
 from wengert.core import dtypes, shapes
 from wengert.core.apply import wrap
-from wengert.core.composite import CompositeSpec
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.convert import to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, require
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import (
+    CompositeSpec,
+    DType,
+    DTypeLike,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    TensorSpec,
+)
 from wengert.ops.dims import get_static_value
 from wengert.ops.text import structure_text
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, ShapeLike, Tensor, TensorLike
 
 
 class SparseTensorValue(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
-from wengert.core.op import Op, ShapeDtype
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 
 _STRING = dtypes.nums("s")
 _CODECS = {

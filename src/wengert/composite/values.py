@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.composite import CompositeTensor
 from wengert.core.convert import operand, to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import (
     InvalidArgumentError,
     OpError,
@@ -21,14 +19,21 @@ from wengert.core.errors import (
     require_dtype,
 )
 from wengert.core.lowering_checks import checking, fail_if
-from wengert.core.op import Joint, Op
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.op import Joint
+from wengert.core.types import (
+    CompositeTensor,
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    Op,
+    Tensor,
+    TensorLike,
+    TensorSpec,
+    TypeSpec,
+    Value,
+)
 from wengert.ops import public as tf
 from wengert.ops.declare import is_dynamic
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, IndexedSlices, TensorLike
 
 
 def known(x: Any) -> np.ndarray | None:

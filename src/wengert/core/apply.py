@@ -163,7 +163,7 @@ def apply2(op: Op, x: Any, y: Any) -> Tensor:
 
 
 def unusual(op: Op, inputs: tuple[Value, ...], attrs: dict[str, Any]) -> Any:
-    """The slow branch of the door: an operation that is observed, or inputs that it does not take."""
+    """The slow branch of the door: for observed operations, and inputs that are not accepted."""
     if refuses(op, inputs):
         return answer_refused(op, inputs, attrs)
     return observed("operation", run, op, inputs, attrs)
@@ -205,7 +205,7 @@ def fits(op: Op, a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def refuses(op: Op, inputs: tuple[Any, ...]) -> bool:
-    """Whether the operation does not take inputs of these dtypes, or composites, which have none."""
+    """Whether the operation does not take these dtypes, or composites, which have none."""
     accepts, first, equal = op.accepts, None, True
     for x in inputs:
         num = x._array.dtype.num

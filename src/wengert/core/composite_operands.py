@@ -1,9 +1,8 @@
 """Composites that operations take: what stands for their array, and how the door tells them apart.
 
 `convert.operand` hands them on as they are. In the place of an array they have a `StandIn`, of no
-dtype that an operation takes, so the door comes to its slow branch with them and asks `ANSWER` there;
-dense tensors pay nothing for that. Whatever else looks at the stand-in gets an error.
-"""
+dtype that an operation takes, so the door comes to its slow branch with them and asks `ANSWER`
+there; dense tensors pay nothing for that. Whatever else looks at the stand-in gets an error."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ ANSWER: Hook[Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]] = Hook(
 
 
 class CompositeArgument(ValueError, TypeError, AttributeError):
-    """A composite where a dense tensor is needed; an `AttributeError`, so that `hasattr` says no."""
+    """A composite where a dense tensor is needed; `hasattr` takes the `AttributeError` for a no."""
 
     def __init__(self, message: str, value: CompositeOperand) -> None:
         super().__init__(message)

@@ -1,9 +1,9 @@
-"""What holds for the code inside a `with`: the listeners, the graph being built, and other settings.
+"""What holds for the code inside a `with`: listeners, the graph being built, other settings.
 
-All of it lives in `ContextVar`s: asynchronous tasks inherit it, new threads start without, and blocks
-may end in any order. `State` is what an operation must know, `None` in plain eager code; listeners
-are tapes, forward accumulators and watchers, outermost first. What the other values mean (the
-engine, the device, the strategy) this module does not know.
+All of it lives in `ContextVar`s: asynchronous tasks inherit it, new threads start without, and
+blocks may end in any order. `State` is what an operation must know, `None` in plain eager code;
+listeners are tapes, forward accumulators and watchers, outermost first. What the other values mean
+(the engine, the device, the strategy) this module does not know.
 
 The handler of a signal may raise where a Python function begins, so also where `__exit__` does. A
 block of ours therefore stands in a function that is `restoring` the context, itself or further out.
@@ -159,10 +159,11 @@ class Listener:
     """Who is told of every operation."""
 
     differentiates = False  # whether derivatives come of it; others only look on
-    # Whether it is a tape. Where one listens alone, infix operators do themselves what its `record2`
-    # does, with its `_live`, `_tracked`, `_accessed`, `_begin` and `_entries`.
+    # Whether it is a tape. Where one listens alone, infix operators do themselves what its
+    # `record2` does, with its `_live`, `_tracked`, `_accessed`, `_begin` and `_entries`.
     is_tape = False
-    # Whether it also hears of Python that belongs to no tape or graph: that of datasets and host calls.
+    # Whether it also hears of Python that belongs to no tape or graph: that of datasets and host
+    # calls.
     everywhere = False
 
     def follows(self, values: Any) -> bool:
@@ -190,9 +191,8 @@ class State:
     """The listeners, the graph under construction, and the site that backward work inherits.
 
     `only1` and `only2` are what to call for an operation on one or two tensors where there is one
-    listener. It is `plain` if that is a tape, the `tape`, and there is nothing else. Who sets the site
-    later says that it is not.
-    """
+    listener. It is `plain` if that is a tape, the `tape`, and there is nothing else. Who sets the
+    site later says that it is not."""
 
     __slots__ = ("graph", "listeners", "only1", "only2", "plain", "site", "tape")
 

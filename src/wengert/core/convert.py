@@ -96,7 +96,7 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
 
 
 def operand_or_empty(value: TensorLike, dtype: DType) -> Value:
-    """A tensor or variable for `value`; lists without elements, which have no type, take `dtype`."""
+    """A tensor or variable for `value`; empty lists, which have no type, take `dtype`."""
     return operand(value, None, dtype if _is_empty(value) else None)
 
 

@@ -178,8 +178,8 @@ def require(
 ) -> None:
     """Raises the error of `invalid` unless an argument keeps the rule.
 
-    The rule is a function that returns its text where the text is costly, or fails for good arguments.
-    """
+    The rule is a function that returns its text where the text is costly, or fails for good
+    arguments."""
     if not holds:
         text = rule if isinstance(rule, str) else rule()
         raise invalid(name, text, *got, help=help, kind=kind)
@@ -188,7 +188,7 @@ def require(
 def require_dtype(
     holds: Any, name: str, rule: str | Callable[[], str], *got: Any, help: str = ""
 ) -> None:
-    """Raises the error of `invalid_dtype` unless an argument keeps the rule about its element type."""
+    """Raises the error of `invalid_dtype` unless an argument keeps the rule about its dtype."""
     require(holds, name, rule, *got, help=help, kind=InvalidTypeError)
 
 

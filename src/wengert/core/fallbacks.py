@@ -1,9 +1,9 @@
 """What public functions give where their own code cannot: for composites, and for unknown ranks.
 
-A function that reads the rank or the sizes of its arguments fails for a composite, and in a trace for
-a tensor of unknown rank. Then its rule for that kind of composite answers, or its call is put off until
-the graph runs. `with_fallback` at its definition says so; that costs a Python call, so functions
-where this counts catch the error themselves, which costs nothing:
+A function that reads the rank or the sizes of its arguments fails for a composite, and in a trace
+for a tensor of unknown rank. Then its rule for that kind of composite answers, or its call is put
+off until the graph runs. `with_fallback` at its definition says so; that costs a Python call, so
+functions where this counts catch the error themselves, which costs nothing:
 
     try:
         …

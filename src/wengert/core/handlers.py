@@ -1,9 +1,9 @@
 """Failures of our own code, told from what the handler of a signal raises in the middle of it.
 
 A handler runs between any two instructions of the main thread: an alarm that ends a step may come
-inside a kernel or a conversion. Where code goes another way after a failure, or explains it in other
-words, the exception of a handler must pass as it is. This module does not know who installs one.
-"""
+inside a kernel or a conversion. Where code goes another way after a failure, or explains it in
+other words, the exception of a handler must pass as it is. This module does not know who installs
+one."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Signals while a compiled step runs: their handlers wait until the variables are back.
 
-A compiled step gives its variables away and gets new ones. What a handler raises in between (Ctrl-C,
-an alarm), most likely at the moment when the compiled code returns, would leave them without a
-value. JAX, half imported, would be lost in the same way.
-"""
+A compiled step gives its variables away and gets new ones. What a handler raises in between
+(Ctrl-C, an alarm), most likely at the moment when the compiled code returns, would leave them
+without a value. JAX, half imported, would be lost in the same way."""
 
 from __future__ import annotations
 

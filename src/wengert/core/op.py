@@ -56,7 +56,9 @@ class Ranked(NamedTuple):
 
 
 class Residual:
-    """What the kernel of an operation on two tensors works out beside its result, for a tape to keep.
+    """A by-product of the forward kernel of an operation on two tensors that the gradient reuses.
+
+    Such as the softmax inside a cross-entropy; a tape keeps it.
 
     `use` is the kernel of the gradient from `g`, the first input and that. The kernel of the
     operation sets `latest` to its result and the rest. In graphs the same is said by `PAIRS`.
@@ -219,8 +221,8 @@ class RecordingPlan:
             scale = rule.scale[1] if rule.scale and rule.scale[0] == 1 - i else None
             if rule.passes or rule.direct is not None:
                 self.one = i, None if rule.passes else rule.direct, scale
-        # Whether anything of two tensors and their result is kept, and which shapes: none (0), that of
-        # the first (1) or second (2), or both where they differ (3).
+        # Whether anything of two tensors and their result is kept, and which shapes: none (0), that
+        # of the first (1) or second (2), or both where they differ (3).
         self.keeps = any(self.keep2)
         self.sizes = 0 if shapes is None else 3 if self.one is None else self.one[0] + 1
 
@@ -231,21 +233,21 @@ class Op:
     `inputs` names the tensor arguments; a single name with a star (`"*xs"`) takes any number.
     `accepts` holds the NumPy type numbers allowed, `match` the inputs that must share a dtype
     (default: all), `broadcasts` lets the backward loop undo broadcasting, `holomorphic` lets it
-    conjugate around the rule for complex numbers. `rows` names the inputs in which it is linear
-    row by row when the others are scalars, so that row-sparse gradients stay sparse. `pointwise`
-    says that the result has the (broadcast) shape of the inputs, as is the rule where they
-    broadcast; `effect` that it does something besides computing a result, so that no pass may drop,
-    merge or move it. What does not fold is never worked out while tracing. A `partial` joint rule
-    takes `None` for a result that no gradient reached. One that `scatters` is its first input,
-    changed at the index tuples of the second by the third; its lowering leaves out what lies
-    outside. `residual` is what the kernel works out beside its result. `usual` is the dtype that the
-    door lets pass at a glance: float32, where the operation takes that. `passes` are the type numbers
+    conjugate around the rule for complex numbers. `rows` names the inputs in which it is linear row
+    by row when the others are scalars, so that row-sparse gradients stay sparse. `pointwise` says
+    that the result has the (broadcast) shape of the inputs, as is the rule where they broadcast;
+    `effect` that it does something besides computing a result, so that no pass may drop, merge or
+    move it. What does not fold is never worked out while tracing. A `partial` joint rule takes
+    `None` for a result that no gradient reached. One that `scatters` is its first input, changed at
+    the index tuples of the second by the third; its lowering leaves out what lies outside.
+    `residual` is what the kernel works out beside its result. `usual` is the dtype that the door
+    lets pass at a glance: float32, where the operation takes that. `passes` are the type numbers
     that it lets pass at a second look: those of `accepts`, or none while operations are observed.
 
     The other facts are asked for by passes, engines, composites and explanations:
 
-    - `elementwise`: each element of the result depends on the elements in its place alone, so that the
-      operation works on the flat values of ragged tensors, with rows that broadcast where it
+    - `elementwise`: each element of the result depends on the elements in its place alone, so that
+      the operation works on the flat values of ragged tensors, with rows that broadcast where it
       `broadcasts`, and on stacks of which only some rows count. Other operations refuse ragged
       tensors, unless `composite.rules` has a rule.
     - `on_sparse`: it works on the values of a sparse tensor and leaves the rest zero; others refuse
@@ -259,7 +261,8 @@ class Op:
       results equal the first inputs. Not asked where an attribute is an unknown size.
     - `neutral`: the number that as one of two arguments leaves the other as it is.
     - `sums`: the result is the sum of its two inputs, and nothing else.
-    - `sizes`: what the result is for a tuple of sizes, if it depends on the shape of its input alone.
+    - `sizes`: what the result is for a tuple of sizes, if it depends on the shape of its input
+      alone.
     - `fill`: the number that all elements of the result are.
     - `contents`: a function of the graph and the node that gives the elements of a small integer
       result, in part unknown (`graph.known_elements`), or `None`.
@@ -457,7 +460,7 @@ class Op:
 
 
 def watch_operations(watched: bool) -> None:
-    """Sends every eager operation through the slow branch of the door, where observers hear of it."""
+    """Sends eager operations through the slow branch of the door, where observers hear of them."""
     if PROCESS.watches_operations != watched:
         PROCESS.watches_operations = watched
         for op in [*_all]:

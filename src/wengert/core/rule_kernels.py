@@ -1,8 +1,8 @@
 """What a gradient rule comes down to: the arguments it is handed, and perhaps a single kernel.
 
-A rule is a Python function on tensors. It is run once with names in place of them; if all it does is
-to call one operation on its arguments, plain arrays can go through that operation's kernel alone.
-"""
+A rule is a Python function on tensors. It is run once with names in place of them; if all it does
+is to call one operation on its arguments, plain arrays can go through that operation's kernel
+alone."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """What Python, IPython and pytest show of an error: the program's frames, not those of libraries.
 
-Frames of Wengert, JAX and Keras are left out, and frames of NumPy and the standard library that those
-have called. Errors themselves stay as they are: what is shown is cut while it is shown, by the hooks
-that Python and IPython have for that, which are chained to those found there. An error that none of
-our frames is part of is shown as it always was. `PROCESS.filters_tracebacks` switches this off.
-"""
+Frames of Wengert, JAX and Keras are left out, and frames of NumPy and the standard library that
+those have called. Errors themselves stay as they are: what is shown is cut while it is shown, by
+the hooks that Python and IPython have for that, which are chained to those found there. An error
+that none of our frames is part of is shown as it always was. `PROCESS.filters_tracebacks` switches
+this off."""
 
 from __future__ import annotations
 

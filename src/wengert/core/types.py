@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from wengert.core.composite import CompositeSpec as CompositeSpec
+from wengert.core.composite import CompositeTensor as CompositeTensor
+from wengert.core.context import Listener as Listener
 from wengert.core.dims import Dim as Dim
 from wengert.core.dtypes import DType as DType
 from wengert.core.indexed_slices import IndexedSlices as IndexedSlices

@@ -460,7 +460,7 @@ _set_host, _set_device = [Variable.__dict__[slot].__set__ for slot in ("_host", 
 
 
 def put_values(variables: Iterable[Variable], hosts: Iterable[Any], devices: Iterable[Any]) -> None:
-    """Sets where the values of variables are, of all at once: no handler of a signal runs between."""
+    """Sets where the values of variables are, all at once: no signal handler runs in between."""
     [*chain(map(_set_host, variables, hosts), map(_set_device, variables, devices))]
 
 

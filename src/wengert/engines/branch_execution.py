@@ -11,6 +11,7 @@ from wengert.core.errors import describe
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.padded import Padded, rows_unknown
+from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.engines.subgraph_lowering import Inside, report
@@ -18,7 +19,6 @@ from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import SWITCH
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.engines.lower import Lowering
     from wengert.ops.row_list import Rows
 

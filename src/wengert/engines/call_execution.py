@@ -18,6 +18,7 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import lending
 from wengert.core.lowering_checks import NotFixed, NotWithThese, fail_if
 from wengert.core.padded import Padded, rows_unknown
+from wengert.core.types import JaxArray
 from wengert.engines import (
     branch_execution,
     engine_choice,
@@ -38,7 +39,6 @@ from wengert.ops.nodes import BATCHED, CALL, FLUSH, HOST_CALL, RELOAD
 from wengert.ops.row_list import Rows
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.engines.lower import Lowering
 
 

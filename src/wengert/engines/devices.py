@@ -19,11 +19,11 @@ import numpy as np
 from wengert.core.apply import wrap
 from wengert.core.context import Scoped
 from wengert.core.lazy_modules import jax, module
-from wengert.core.tensor import DEVICE_NAME, DeviceTensor, Tensor, fresh
-from wengert.core.variable import TAKEN, Variable
+from wengert.core.tensor import DEVICE_NAME, DeviceTensor, fresh
+from wengert.core.types import JaxArray, RawSite, Tensor, Variable
+from wengert.core.variable import TAKEN
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, RawSite
     from wengert.ops.row_list import Rows
 
 

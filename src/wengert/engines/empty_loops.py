@@ -14,9 +14,9 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.errors import OpError
 from wengert.core.hooks import Hook
-from wengert.core.op import ShapeDtype
 from wengert.core.padded import Padded
 from wengert.core.shapes import size
+from wengert.core.types import JaxArray, ShapeDtype
 from wengert.graph.ir import CacheKey, Graph
 from wengert.graph.known_elements import CONTENT_TYPES
 from wengert.ops.row_list import Rows
@@ -24,7 +24,6 @@ from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
     from wengert.core.padded import Lowered
-    from wengert.core.types import JaxArray
 
 
 # What is known of an input: a spec, or an array of a few whole numbers, which may make sizes.

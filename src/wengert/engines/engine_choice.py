@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
 from wengert.core.context import Scoped, State, restoring, using
-from wengert.core.dims import Dim, moved
+from wengert.core.dims import moved
 from wengert.core.handlers import failures
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.process_settings import PROCESS
+from wengert.core.types import Dim, Op, ShapeDtype
 from wengert.engines import devices, host
 from wengert.engines.islands import needs_host
 from wengert.engines.trip_counts import most_turns
@@ -45,8 +45,8 @@ _LARGE = 300_000.0
 # compiling takes.
 _SLOWLY = 500_000.0
 # How much work must have come by before a graph is compiled: so much per node, and so much per pair
-# of nodes, since the time that a compilation takes grows faster than the graph (3 s for 600 nodes of
-# an unrolled loop, 57 s for 3600).
+# of nodes, since the time that a compilation takes grows faster than the graph (3 s for 600 nodes
+# of an unrolled loop, 57 s for 3600).
 _PATIENCE = 20.0
 _PATIENCE_PAIRS = 4.0
 _UNKNOWN_TURNS = 16

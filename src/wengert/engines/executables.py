@@ -1,8 +1,7 @@
 """Executables: graphs compiled for one set of closed shapes, kept by content.
 
-Equal graphs share them. What can fail ends in one flag; new values of variables are chosen by it, so
-a failed step changes nothing. What is done about the flag is for the engine that runs them.
-"""
+Equal graphs share them. What can fail ends in one flag; new values of variables are chosen by it,
+so a failed step changes nothing. What is done about the flag is for the engine that runs them."""
 
 from __future__ import annotations
 
@@ -20,6 +19,7 @@ from wengert.core.lowering_checks import NotSupported, NotWithThese, gathering
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
+from wengert.core.types import JaxArray
 from wengert.engines import devices, padded, static_inputs
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.engines.memory_errors import Largest, needed
@@ -31,8 +31,6 @@ from wengert.graph.passes import needs_no_passes, optimised
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from wengert.core.types import JaxArray
 
 
 MOST = 256
@@ -248,12 +246,8 @@ def _with_extra(
     if not extra:
         return lower_graph(graph, given, low)
     graph.captures = {**graph.captures, **{("hoisted", v): (None, v) for v in extra}}
-    order = dict(zip(_plain_inputs(graph, extra), given, strict=True)) | extra
+    order = dict(zip([v for v in graph.all_inputs() if v not in extra], given, strict=True)) | extra
     return lower_graph(graph, [order[v] for v in graph.all_inputs()], low)
-
-
-def _plain_inputs(graph: Graph, extra: dict[int, JaxArray]) -> list[int]:
-    return [v for v in graph.all_inputs() if v not in extra]
 
 
 EXECUTABLES: CacheKey[dict[Any, Executable]] = CacheKey("executables by shapes")

@@ -17,13 +17,11 @@ import numpy as np
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.context import State, restoring, using
-from wengert.core.dims import Dim
 from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook, HookTable
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.shapes import TensorShape
 from wengert.core.sites import locate
+from wengert.core.types import Dim, Op, ShapeDtype, TensorShape
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import HOST_CALL
@@ -61,7 +59,7 @@ def run(graph: Graph, arrays: list[np.ndarray | Rows]) -> list[np.ndarray | Rows
 
 @cached_on_graph("inputs that may be rows of different shapes")
 def _may_be_uneven(graph: Graph) -> frozenset[int]:
-    """The inputs that may be stacks of rows of different shapes, which come as arrays of objects."""
+    """The inputs that may be stacks of rows of different shapes, which are arrays of objects."""
     results = [graph.specs[v] for v in graph.all_inputs()]
     return frozenset(
         k

@@ -1,9 +1,10 @@
 """How both engines run loops.
 
 A stack is an array with a row per turn. On the host its rows are gathered in a list and joined at
-the end; in XLA it is a buffer with room for all turns where their number is known, else for as
-many as were wanted so far, and a wish for more makes the step run again (see `xla.run`). Where
-the loop may make fewer turns than there is room for, the stack is `Padded`.
+the end; in XLA it is a buffer with a fixed capacity: the number of turns where it is known, else
+what has sufficed so far. If a loop overflows its buffer, the step reports the size it needs, is
+recompiled with a larger buffer, and rerun (see `xla.run`). Where the loop may make fewer turns than
+the capacity, the stack is `Padded`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from wengert.core.errors import describe
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed, is_symbol
 from wengert.core.padded import Padded, rows_unknown
+from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.empty_loops import empty_stacks
 from wengert.engines.lower import LEAST, LOWERINGS
@@ -29,7 +31,6 @@ from wengert.ops.row_list import joined, readable, row
 from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.engines.lower import Lowering
     from wengert.ops.row_list import Rows
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +20,9 @@ from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.shapes import Shape, size
+from wengert.core.types import Dim, JaxArray, Op, ShapeDtype
 from wengert.engines import padded, static_inputs
 from wengert.engines.host import known
 from wengert.engines.memory_errors import Largest
@@ -32,10 +32,6 @@ from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import LOOP
 from wengert.ops.rows import NEW_ROWS
-
-if TYPE_CHECKING:
-    from wengert.core.types import Dim, JaxArray
-
 
 # How a node that holds graphs is lowered; the file of each kind fills in its own.
 LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(

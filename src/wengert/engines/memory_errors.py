@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.errors import ResourceExhaustedError, at_site, say
 from wengert.core.lowering_checks import is_symbol
+from wengert.core.types import JaxArray
 from wengert.graph.ir import Node
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 # No machine has as many bytes; XLA ends the process over products of sizes that overflow.
 _MOST = 2**47

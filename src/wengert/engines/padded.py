@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import fail_if, gathering
 from wengert.core.padded import Lowered, Padded, RowCount, rows_unknown
+from wengert.core.types import JaxArray
 from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH
 from wengert.ops.rows import FIT_ROWS
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 # By number of an output, how many of its leading axes may be longer than what counts.
 SLACK: CacheKey[dict[int, int]] = CacheKey("outputs that keep the capacity of their buffers")
@@ -30,7 +27,7 @@ _ALL_AXES = 8
 
 
 def slack(graph: Graph, value: int) -> int:
-    """How many leading axes of a value may be longer than what counts, by what a graph does with it.
+    """How many leading axes of a value may be longer than what counts, by how a graph reads it.
 
     A loop reads as many rows of a stack as it makes turns, so what saved rows hold beyond is never
     seen; what nodes that hold graphs do with a row decides about the next axis.

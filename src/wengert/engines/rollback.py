@@ -16,11 +16,11 @@ import numpy as np
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Padded
-from wengert.core.variable import Variable, put_values
+from wengert.core.types import JaxArray, Variable
+from wengert.core.variable import put_values
 from wengert.graph.ir import Graph, Node
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.engines.lower import Lowering
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import shapes
-from wengert.core.op import ShapeDtype
+from wengert.core.types import ShapeDtype
 from wengert.engines.host import SHORTER
 from wengert.ops.activations import RELU, RELU_GRAD
 from wengert.ops.matmul import MATMUL, MATMUL_NT, MATMUL_TN

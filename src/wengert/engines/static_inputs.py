@@ -6,20 +6,17 @@ these inputs, as TensorFlow does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.lowering_checks import NotFixed
 from wengert.core.padded import Padded
 from wengert.core.shapes import size
+from wengert.core.types import JaxArray
 from wengert.graph.folding import SMALL
 from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 # Where the inputs of the graph inside a node begin among its own.
 _FIRST = {CALL: 0, SWITCH: 1}

@@ -12,13 +12,13 @@ import numpy as np
 
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import fail_if, gathering, ranging
+from wengert.core.types import JaxArray
 from wengert.engines.lower import lower_graph
 from wengert.engines.rollback import anywhere, either
 from wengert.graph.ir import Graph
 from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.engines.lower import Lowering
 
 
@@ -42,7 +42,7 @@ class Inside:
         self.ranges: dict[int, tuple[int, int]] = {}  # of inputs that are counters, by place
 
     def run(self, *given: Any) -> Found:
-        """The results, whether a check failed, and the rows wanted by each loop of unknown length."""
+        """Results, whether a check failed, and the rows that loops of unknown length request."""
         rest = iter(given)
         count = len(given) + len(self.kept)
         arrays = [self.kept[k] if k in self.kept else next(rest) for k in range(count)]

@@ -7,7 +7,7 @@ to `lower` and `executables`; what XLA cannot run is refused here, in words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,18 +15,16 @@ from wengert.core import dtypes
 from wengert.core.errors import NotCompiledError, invalid
 from wengert.core.handlers import failures
 from wengert.core.lowering_checks import NotFixed, NotWithThese
+from wengert.core.types import JaxArray
 from wengert.engines import devices, static_inputs
 from wengert.engines.executables import MOST, Executable, executable
 from wengert.engines.lower import LOWERINGS, cannot
 from wengert.graph.ir import CacheKey, Graph, all_graphs, cached_on_graph
 from wengert.graph.passes import optimised
 
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
 
 def demanded(graph: Graph, arrays: list[Any], donate: tuple[int, ...] = ()) -> Executable:
-    """The same where XLA must run it: inputs that shapes are made from are fixed at their values."""
+    """The executable where XLA must run it: inputs that make shapes are fixed at their values."""
     while True:
         try:
             return executable(graph, arrays, donate)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import State, get_state, restoring, using
-from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import IndexedSlices, ShapeDtype, SymbolicTensor, Tensor, Value
 from wengert.functions.graph_calls import (
     all_seeds,
     at_places,
@@ -35,7 +34,6 @@ from wengert.ops.nodes import CALL, SWITCH
 from wengert.tape.custom import barrier
 
 if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, Tensor, Value
     from wengert.graph.ir import Node
 
 

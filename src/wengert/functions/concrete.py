@@ -5,23 +5,26 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import nest
-from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid_dtype, require
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    CompositeSpec,
+    CompositeTensor,
+    SymbolicTensor,
+    Tensor,
+    TensorSpec,
+    TypeSpec,
+    Value,
+    Variable,
+)
 from wengert.functions.signature import TENSORS, Apart, encode, rebuild
 from wengert.functions.trace import Slot, Trace
 from wengert.functions.variable_sharing import Given
-
-if TYPE_CHECKING:
-    from wengert.core.symbolic import SymbolicTensor
 
 
 class ConcreteFunction:
@@ -190,7 +193,7 @@ class ConcreteFunction:
 
 
 def _described(name: str, value: Any, specs: Iterator[TensorSpec]) -> Any:
-    """An argument with specs in place of its tensors, named by their paths: `d['a'][0]` is d_a_0."""
+    """An argument with specs for its tensors, named by their paths: `d['a'][0]` is d_a_0."""
 
     def leaf(x: Tensor | TypeSpec, path: str) -> TypeSpec:
         if isinstance(x, CompositeTensor | CompositeSpec):

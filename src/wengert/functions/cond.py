@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,8 @@ from wengert.core.errors import (
     describe,
     require,
 )
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.sites import caller
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorLike, Value, Variable
 from wengert.functions.branch_nodes import emit_switch
 from wengert.functions.graph_calls import assign_all, snapshot
 from wengert.functions.subgraphs import (
@@ -37,9 +34,6 @@ from wengert.functions.trace import put_together
 from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.shaping import reshape
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
 
 
 def decided(value: TensorLike | None) -> bool:

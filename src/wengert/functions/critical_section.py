@@ -12,10 +12,10 @@ from threading import get_ident
 from typing import Any, ClassVar
 
 from wengert.core import nest
-from wengert.core.composite import CompositeTensor
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, require
 from wengert.core.locks import new_lock
+from wengert.core.types import CompositeTensor
 
 
 class AggregationMethod:

@@ -2,8 +2,8 @@
 
 What a host call returns, or an argument declared with shape `None`, has a rank only then. A public
 function with a fallback (`core.fallbacks`) that fails for want of it becomes a node, `later`, which
-calls the function itself on the values; so does a gradient rule. The dtypes of the results, and their
-shapes where they do not depend on the rank, are found by trying it on tensors of a few ranks.
+calls the function itself on the values; so does a gradient rule. The dtypes of the results, and
+their shapes where they do not depend on the rank, are found by trying it on tensors of a few ranks.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from wengert.core import dtypes, nest, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, restoring, using
-from wengert.core.dims import Dim
 from wengert.core.fallbacks import PUT_OFF
 from wengert.core.handlers import failures
-from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.symbolic import SymbolicTensor, Unranked, as_number
-from wengert.core.tensor import Value
-from wengert.core.variable import Variable
+from wengert.core.op import Joint
+from wengert.core.symbolic import as_number
+from wengert.core.types import Dim, Op, ShapeDtype, SymbolicTensor, Unranked, Value, Variable
 from wengert.engines.lower import LOWERINGS, lower_graph
 from wengert.functions.graph_calls import at_places, snapshot
 from wengert.functions.graph_replay import REPLAYS
@@ -195,13 +193,10 @@ def _tried(later: Later, error: Exception) -> tuple[Any, list[ShapeDtype]]:
     result, specs = same[0]
     for _, others in same[1:]:
         specs = [
-            ShapeDtype(_both(a.shape, b.shape), a.dtype) for a, b in zip(specs, others, strict=True)
+            ShapeDtype(shapes.join(a.shape, b.shape), a.dtype)
+            for a, b in zip(specs, others, strict=True)
         ]
     return result, specs
-
-
-def _both(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else shapes.join(a, b)
 
 
 @restoring

@@ -9,14 +9,13 @@ import numpy as np
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lowering_checks import NotWithThese
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.tensor import Tensor
+from wengert.core.types import JaxArray, RawSite, Tensor, TensorSpec
 from wengert.engines import call_execution, devices, engine_choice, host, rollback, xla
 from wengert.engines.lower import LOWERINGS
 from wengert.functions.transaction import Transaction, transaction
 from wengert.graph.ir import Graph, cached_on_graph
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, RawSite, TensorSpec
     from wengert.functions.trace import Trace
     from wengert.ops.row_list import Rows
 

@@ -23,7 +23,7 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import gathering
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.sites import locate
-from wengert.core.variable import Variable
+from wengert.core.types import JaxArray, Variable
 from wengert.engines import call_execution, engine_choice
 from wengert.engines.executables import EXECUTABLES
 from wengert.engines.lower import LOWERINGS, Lowering, lower_graph
@@ -36,7 +36,6 @@ from wengert.graph.passes import needs_no_passes, optimised
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from wengert.core.types import JaxArray, Tensor
     from wengert.functions.concrete import ConcreteFunction
 
 
@@ -157,7 +156,10 @@ def _export(trace: Trace, shapes: list[tuple[int | str, ...]]) -> Program:
 
     graph = optimised(trace.graph)
     body = _Body(graph, _rooms(trace.graph))
-    given = [*[_settled(s) for s in trace.sources], *trace.reads]
+    given = [
+        *[(s if isinstance(s, Draw | Variable) else s._array) for s in trace.sources],
+        *trace.reads,
+    ]
     scope = jax_export.SymbolicScope()
     specs = [
         jax.ShapeDtypeStruct(_shape(jax_export, shape, scope), graph.specs[v].dtype.np)
@@ -181,10 +183,6 @@ def _export(trace: Trace, shapes: list[tuple[int | str, ...]]) -> Program:
         body.checks,
         body.rooms,
     )
-
-
-def _settled(source: Tensor | Draw) -> np.ndarray | Draw:
-    return source if isinstance(source, Draw | Variable) else source._array
 
 
 def _shape(jax_export: ModuleType, shape: tuple[int | str, ...], scope: Any) -> tuple[int, ...]:

@@ -1,7 +1,7 @@
-"""The lean ways to run a trace again and again, once its engine is settled and nobody listens.
+"""Fast calls of a trace, for when its engine is settled and nobody listens.
 
-They do what `execute` does for a step, with everything found out beforehand: a small step has no
-time to look twice. Where something is out of the ordinary they give `None`, and the full way runs.
+They do what `execute` does for a step, with every decision made beforehand. Where one of them no
+longer holds, a fast call gives `None`, and the call goes the general way.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.process_settings import PROCESS
+from wengert.core.types import JaxArray, Tensor
 from wengert.engines import devices, engine_choice, host, xla
 from wengert.engines.executables import EXECUTABLES
 from wengert.engines.static_inputs import FIXED
@@ -22,13 +23,12 @@ from wengert.graph.ir import Draw, Graph
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.types import JaxArray, Tensor
     from wengert.engines.executables import Executable
     from wengert.functions.trace import Trace
 
 
 def quick_call(trace: Trace) -> Any:
-    """A lean way to run a trace again and again when nobody listens, once its engine is settled.
+    """The fast call of a trace, once its engine is settled; it is used while nobody listens.
 
     It gives the arrays of the explicit outputs, or `None` where the full way is needed: another
     engine, an error to be explained. The result is `None` itself as long as nothing is settled.
@@ -51,7 +51,7 @@ def quick_call(trace: Trace) -> Any:
 
 
 def _waiting(trace: Trace, graph: Graph) -> Any:
-    """The lean way on the host up to the call that is to be compiled."""
+    """The fast call on the host up to the call that is to be compiled."""
     choices = list(graph.cache.get(engine_choice.CHOICES, {}).values())
     if len(choices) != 1 or graph.cache.get(engine_choice.NOT_FIXED):
         return None
@@ -91,7 +91,7 @@ def _never(leaves: list[Tensor]) -> None:
 
 
 def by_shapes(leaves: list[Any]) -> None:
-    """Stands for a lean way that is another for each set of shapes."""
+    """Stands for fast calls that differ by the shapes of the arguments."""
     return
 
 

@@ -20,8 +20,8 @@ from wengert.core.context import building_graph, get_state, restoring
 from wengert.core.errors import at_site, require
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.process_settings import PROCESS
-from wengert.core.sites import RawSite, caller, find, locate
-from wengert.core.variable import Variable
+from wengert.core.sites import caller, find, locate
+from wengert.core.types import RawSite, Specs, TensorLike, Variable
 from wengert.functions import structure_json, trace_cache, trace_log, tracing_state
 from wengert.functions.concrete import ConcreteFunction, described
 from wengert.functions.function_options import Options
@@ -36,7 +36,6 @@ from wengert.functions.trace_cache import Store
 from wengert.functions.variable_sharing import Given
 
 if TYPE_CHECKING:
-    from wengert.core.types import Specs, TensorLike
     from wengert.functions.coverage import Coverage
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
-from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import (
@@ -20,10 +19,20 @@ from wengert.core.errors import (
     invalid,
     require,
 )
-from wengert.core.op import ShapeDtype
-from wengert.core.shapes import TensorShape
 from wengert.core.sites import caller
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import (
+    CompositeSpec,
+    CompositeTensor,
+    Dim,
+    DTypeLike,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    TensorSpec,
+    Variable,
+)
 from wengert.functions.graph_calls import assign_all, snapshot
 from wengert.functions.loop_nodes import TURN, Loop, emit_loop
 from wengert.functions.subgraphs import (
@@ -46,7 +55,6 @@ from wengert.ops.shape_checks import of_shape
 from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
-    from wengert.core.types import Dim, DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.ir import Graph
 
 

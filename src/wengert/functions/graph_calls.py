@@ -8,20 +8,26 @@ rule again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from wengert.core.context import Listener, get_state
+from wengert.core.context import get_state
 from wengert.core.dtypes import INEXACT
-from wengert.core.op import Joint, Op, ShapeDtype
+from wengert.core.op import Joint
+from wengert.core.types import (
+    IndexedSlices,
+    Listener,
+    Op,
+    RawSite,
+    ShapeDtype,
+    Tensor,
+    Value,
+    Variable,
+)
 from wengert.functions.graph_replay import replay
 from wengert.functions.vjp import Vjp, vjp
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph
 from wengert.tape import gradient_values
-
-if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, RawSite, Tensor, Value, Variable
-
 
 Run: TypeAlias = "Callable[[Graph, list[Tensor]], list[Tensor]]"
 

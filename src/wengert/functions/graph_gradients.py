@@ -1,23 +1,20 @@
 """`tf.gradients` and `tf.hessians`: derivatives of what a trace has computed already.
 
-There is no tape on which it was recorded. So the steps that lead from the sources to the targets are
-run again under one, in this graph and those around it, with the sources under new names; equal work
-is shared when the graph is finished. A value has one key in all graphs: a constant and an eager
-tensor the id of the tensor, any other the number it has in the graph where it came about.
-"""
+There is no tape on which it was recorded. So the steps that lead from the sources to the targets
+are run again under one, in this graph and those around it, with the sources under new names; equal
+work is shared when the graph is finished. A value has one key in all graphs: a constant and an
+eager tensor the id of the tensor, any other the number it has in the graph where it came about."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import nest
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import require
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Gradient, SymbolicTensor, Tensor, Value, Values, Variable
 from wengert.functions.graph_replay import calls_python, run_node
 from wengert.graph.builder import Builder, building
 from wengert.graph.folding import Folded
@@ -27,9 +24,6 @@ from wengert.ops.shaping import identity
 from wengert.ops.updates import ASSIGNED
 from wengert.tape import arguments
 from wengert.tape.gradient_tape import GradientTape, UnconnectedGradients
-
-if TYPE_CHECKING:
-    from wengert.core.types import Gradient, Values
 
 
 def gradients(

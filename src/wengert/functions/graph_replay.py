@@ -7,25 +7,20 @@ under a tape, with the user's own call sites.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import dims
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, _state, get_state, restoring
-from wengert.core.dims import Dim
 from wengert.core.hooks import Hook, HookTable
-from wengert.core.op import Op
-from wengert.core.symbolic import SymbolicTensor, as_number
+from wengert.core.symbolic import as_number
+from wengert.core.types import Dim, Op, SymbolicTensor, Tensor, Variable
 from wengert.graph.builder import Builder, building
 from wengert.graph.ir import Graph, Node, cached_on_graph, inner_graphs
 from wengert.graph.origins import Seen
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.updates import ASSIGNED
 from wengert.tape.custom import CUSTOM, tell, with_gradient
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, Variable
-
 
 # How nodes that are more than an operation are run again; each kind fills in its own.
 REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookTable(

@@ -1,9 +1,10 @@
-"""What Python said when a graph ran, for when the graph is computed once more.
+"""Records the results of host calls so that recomputing a graph replays them.
 
-Gradients of gradients compute a graph a second time. Python must not be asked again then: an
-iterator would give other elements, a counter other numbers. So the first run *tells* what calls of
-Python gave, as more outputs, and the second one *hears* it, as more inputs. A call through which
-gradients pass (`py_function` of floats) is made again, for its gradient is asked of its tape.
+Gradients of gradients compute a graph a second time. Python must not be called again then: an
+iterator would give other elements, a counter other numbers. So a graph has two forms: the recording
+one gives the results of host calls as further outputs, the replaying one takes them as further
+inputs. A call through which gradients pass (`py_function` of floats) is made again, since its
+gradient comes from its own tape.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.core.dtypes import INEXACT, int32
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.tensor import new_id
+from wengert.core.types import Op, ShapeDtype
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph, inner_graphs
 from wengert.ops.arithmetic import SUBTRACT
 from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
@@ -21,9 +22,10 @@ Specs = dict[int, ShapeDtype]
 
 
 class Replayable(NamedTuple):
-    """A graph that tells what Python said, and one that hears it after its other inputs.
+    """The recording and the replaying form of a graph.
 
-    `recorded` are the places of that among the outputs of the first.
+    `recorded` are the places of the results of host calls among the outputs of the first form; the
+    second takes them after its other inputs.
     """
 
     recording: Graph
@@ -32,36 +34,38 @@ class Replayable(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Nodes that tell, nodes that hear, and the values that pass from these to those."""
+    """Nodes that record, nodes that replay, and the recorded values."""
 
     recording: list[Node]
     replaying: list[Node]
     recorded: list[int]
 
 
-HEARD: CacheKey[dict[int, Replayable]] = CacheKey("forms that tell and hear, by the first output")
+FORMS: CacheKey[dict[int, Replayable]] = CacheKey(
+    "recording and replaying forms, by the first output"
+)
 
 
 def replayable(graph: Graph, first: int = 0) -> Replayable:
     """The two forms of a graph without variables of its own, made once.
 
-    Only outputs from `first` on may tell what they are.
+    Only outputs from `first` on may serve as recorded values.
     """
-    forms = graph.cache.setdefault(HEARD, {})
+    forms = graph.cache.setdefault(FORMS, {})
     cached = forms.get(first)
     if cached is None:
-        cached = forms[first] = _heard(graph, first)
+        cached = forms[first] = _forms(graph, first)
     return cached
 
 
-def _heard(graph: Graph, first: int) -> Replayable:
-    whole = split_nodes(graph.nodes, graph.specs)
-    recorded = list(dict.fromkeys(whole.recorded))
+def _forms(graph: Graph, first: int) -> Replayable:
+    parts = split_nodes(graph.nodes, graph.specs)
+    recorded = list(dict.fromkeys(parts.recorded))
     if not recorded:
         return Replayable(graph, graph, ())
     recording, replaying = graph.copy(), graph.copy()
     shown = graph.outputs[first:]
-    recording.nodes, replaying.nodes = whole.recording, whole.replaying
+    recording.nodes, replaying.nodes = parts.recording, parts.replaying
     recording.outputs = [*graph.outputs, *[v for v in recorded if v not in shown]]
     replaying.inputs = [*graph.inputs, *recorded]
     places = [recording.outputs.index(v, first) for v in recorded]
@@ -80,7 +84,7 @@ def split_nodes(nodes: list[Node], specs: Specs) -> Split:
 
 def split(node: Node, specs: Specs) -> Split:
     """One node in its two forms."""
-    if node.op is HOST_CALL and _is_told(node, specs):
+    if node.op is HOST_CALL and _is_recorded(node, specs):
         return Split([node], [], list(node.outputs))
     kind = _KINDS.get(node.op)
     inside = inner_graphs(node) if kind is not None else []
@@ -89,8 +93,8 @@ def split(node: Node, specs: Specs) -> Split:
     return kind(node, specs)
 
 
-def _is_told(node: Node, specs: Specs) -> bool:
-    """Whether a call of Python gives results through which no gradient passes."""
+def _is_recorded(node: Node, specs: Specs) -> bool:
+    """Whether no gradient passes through the results of a host call, so that they are recorded."""
     call = node.attrs.get("call")
     if call is None or not node.outputs:
         return False
@@ -100,9 +104,9 @@ def _is_told(node: Node, specs: Specs) -> bool:
     return call.arrays or not all(floats)
 
 
-@cached_on_graph("asks Python")
+@cached_on_graph("has host calls")
 def asks(graph: Graph) -> bool:
-    """Whether Python is asked in a graph."""
+    """Whether there are host calls in a graph."""
     return any(n.op is HOST_CALL for n in graph.walk())
 
 
@@ -113,7 +117,7 @@ def _new(specs: Specs, made: list[ShapeDtype]) -> list[int]:
 
 
 def _more(before: Graph, after: Graph) -> list[ShapeDtype]:
-    """The specs of the outputs that a telling graph has besides."""
+    """The specs of the further outputs of a recording graph."""
     return [after.specs[v] for v in after.outputs[len(before.outputs) :]]
 
 
@@ -121,8 +125,8 @@ def _changed(node: Node, inputs: Any, outputs: list[int], **attrs: Any) -> Node:
     return Node(node.op, tuple(inputs), tuple(outputs), {**node.attrs, **attrs}, node.site)
 
 
-def _hearing(node: Node, inputs: Any, recorded: list[int], specs: Specs, **attrs: Any) -> Node:
-    """The node that hears; what was told is no result of it."""
+def _replaying(node: Node, inputs: Any, recorded: list[int], specs: Specs, **attrs: Any) -> Node:
+    """The replaying node; recorded values are no results of it."""
     outs = [_new(specs, [specs[v]])[0] if v in recorded else v for v in node.outputs]
     return _changed(node, (*inputs, *recorded), outs, **attrs)
 
@@ -134,7 +138,7 @@ def _call(node: Node, specs: Specs) -> Split:
     recorded = [outs[k] for k in pair.recorded]
     return Split(
         [_changed(node, node.inputs, outs, graph=pair.recording)],
-        [_hearing(node, node.inputs, recorded, specs, graph=pair.replaying)],
+        [_replaying(node, node.inputs, recorded, specs, graph=pair.replaying)],
         recorded,
     )
 
@@ -150,7 +154,7 @@ def _batched(node: Node, specs: Specs) -> Split:
     axes = (*node.attrs["axes"], *(0,) * len(recorded))
     return Split(
         [_changed(node, node.inputs, outs, graph=pair.recording)],
-        [_hearing(node, node.inputs, recorded, specs, graph=pair.replaying, axes=axes)],
+        [_replaying(node, node.inputs, recorded, specs, graph=pair.replaying, axes=axes)],
         recorded,
     )
 
@@ -160,7 +164,7 @@ def _switch(node: Node, specs: Specs) -> Split:
     common = len(node.outputs) - sum(own)
     pairs = [replayable(b) for b in branches]
     outs, recorded, left = list(node.outputs[:common]), [], list(node.outputs[common:])
-    each: list[list[int]] = []  # what each branch tells
+    each: list[list[int]] = []  # what each branch records
     for b, pair, count in zip(branches, pairs, own, strict=True):
         mine = [left.pop(0) for _ in range(count)] + _new(specs, _more(b, pair.recording))
         each.append([[*node.outputs[:common], *mine][k] for k in pair.recorded])
@@ -170,13 +174,13 @@ def _switch(node: Node, specs: Specs) -> Split:
     replaying = [_among(p.replaying, each, b, specs) for b, p in enumerate(pairs)]
     return Split(
         [_changed(node, node.inputs, outs, branches=tuple([p.recording for p in pairs]), own=more)],
-        [_hearing(node, node.inputs, recorded, specs, branches=tuple(replaying))],
+        [_replaying(node, node.inputs, recorded, specs, branches=tuple(replaying))],
         recorded,
     )
 
 
 def _among(graph: Graph, each: list[list[int]], b: int, specs: Specs) -> Graph:
-    """A branch that hears its own, and is given what the others hear."""
+    """A branch that replays its own values, and takes those of the others without use."""
     new = graph.copy()
     count = len(graph.inputs) - len(each[b])
     blank = [[new.add_input(specs[v]) for v in values] for values in each]
@@ -192,7 +196,7 @@ def _loop(node: Node, specs: Specs) -> Split:
     outs = [*node.outputs, *new]
     recorded = [outs[1 + k] for k in pair.recorded]
     count, more = node.inputs[0], []
-    if test is not None and asks(test):  # the number of turns is what it said
+    if test is not None and asks(test):  # the number of turns is recorded
         test = None
         (count,) = turns = _new(specs, [ShapeDtype((), int32)])
         more = [Node(SUBTRACT, (outs[0], node.inputs[1]), tuple(turns), {}, node.site)]
@@ -200,7 +204,7 @@ def _loop(node: Node, specs: Specs) -> Split:
     given = (count, *node.inputs[1:])
     return Split(
         [_changed(node, node.inputs, outs, body=pair.recording, rows=rows), *more],
-        [_hearing(node, given, recorded, specs, body=pair.replaying, test=test)],
+        [_replaying(node, given, recorded, specs, body=pair.replaying, test=test)],
         [*recorded, count] if more else recorded,
     )
 

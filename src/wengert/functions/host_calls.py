@@ -21,7 +21,7 @@ from wengert.core.apply import wrap
 from wengert.core.bounded_cache import Bounded
 from wengert.core.context import detached, get_state, restoring, using
 from wengert.core.convert import operand
-from wengert.core.dtypes import INEXACT, DType
+from wengert.core.dtypes import INEXACT
 from wengert.core.errors import (
     InvalidArgumentError,
     InvalidTypeError,
@@ -35,9 +35,18 @@ from wengert.core.errors import (
     require,
 )
 from wengert.core.handlers import failures
-from wengert.core.op import ShapeDtype
-from wengert.core.sites import RawSite, caller
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.sites import caller
+from wengert.core.types import (
+    DType,
+    DTypeLike,
+    RawSite,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    TensorSpec,
+    Variable,
+)
 from wengert.functions.graph_calls import all_seeds, at_places, emit, followed, followers, tell
 from wengert.functions.graph_replay import AFTER_PYTHON, BEFORE_PYTHON, REPLAYS
 from wengert.graph.builder import building
@@ -46,7 +55,6 @@ from wengert.tape import gradient_values
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, SymbolicTensor, Tensor, TensorLike, Variable
     from wengert.graph.builder import Builder
     from wengert.graph.ir import Node
 

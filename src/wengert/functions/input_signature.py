@@ -13,10 +13,8 @@ from wengert.core import nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
 from wengert.core.sites import caller
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
 from wengert.core.tensorflow_values import adopted, is_foreign
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, TensorSpec, Variable
 from wengert.functions.function_options import Options
 from wengert.functions.signature import encode, rebuild
 

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.context import Listener
 from wengert.core.dtypes import INEXACT, int32
-from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import Listener, ShapeDtype, SymbolicTensor, Tensor
 from wengert.functions.graph_calls import (
     all_seeds,
     emit,
@@ -39,7 +37,6 @@ from wengert.ops.rows import fit_rows
 from wengert.tape import gradient_values
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.graph.ir import Node
 
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site, coded
 from wengert.core.sites import Site
+from wengert.core.types import Tensor
 from wengert.functions.signature import is_fields, members
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Reference, Tensor
+    from wengert.core.tensor import Reference
 
 
 _METHODS = {

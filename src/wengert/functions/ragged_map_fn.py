@@ -7,7 +7,7 @@ row and joined at the end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import CompositeTensor, DType, IndexedSlices, Tensor, TensorSpec, TypeSpec
 from wengert.functions.tensor_array import TensorArray
 from wengert.functions.while_loop import while_loop
 from wengert.graph.builder import building
@@ -29,10 +29,6 @@ from wengert.ops.create import range as numbers
 from wengert.ops.dims import shape
 from wengert.ops.indexing import boolean_mask
 from wengert.ops.row_pieces import row_lengths
-
-if TYPE_CHECKING:
-    from wengert.core.composite import CompositeTensor
-    from wengert.core.types import DType, IndexedSlices, Tensor
 
 
 def is_ragged(elems: Tensor | tuple[CompositeTensor, Tensor] | RaggedTensor, wanted: Any) -> bool:

@@ -5,22 +5,18 @@ Nothing is run, and nobody listens. Graphs inside a graph are followed with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.context import State, restoring, using
-from wengert.core.op import ShapeDtype
 from wengert.core.shapes import join
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import ShapeDtype, SymbolicTensor, Tensor
 from wengert.engines.empty_loops import FOLLOW, Known, known_of
 from wengert.functions.graph_replay import run_node
 from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph, Node
 from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 def follow(graph: Graph, known: list[Known]) -> list[ShapeDtype]:

@@ -16,17 +16,24 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
-from wengert.core.composite import CompositeSpec, CompositeTensor
 from wengert.core.convert import to_array
-from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.shapes import TensorShape
-from wengert.core.symbolic import SymbolicTensor, escaped
-from wengert.core.tensor import DeviceTensor, Tensor, Value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.symbolic import escaped
+from wengert.core.tensor import DeviceTensor
 from wengert.core.tensorflow_values import adopted, is_foreign
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    CompositeSpec,
+    CompositeTensor,
+    DType,
+    IndexedSlices,
+    SymbolicTensor,
+    Tensor,
+    TensorShape,
+    TensorSpec,
+    TypeSpec,
+    Value,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from wengert.ops.numpy_arrays import LinkedArray

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.apply import apply
+from wengert.core.types import SymbolicTensor, Tensor
 from wengert.graph.builder import building
 from wengert.graph.ir import Graph
 from wengert.ops.adding import ADD_AT
 from wengert.ops.row_list import as_axis_rows
 from wengert.ops.slicing import PUT
 from wengert.tape.gradient_values import accumulate
-
-if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor
 
 
 def put_axis(graph: Graph, value: int) -> int | None:

@@ -11,18 +11,13 @@ import itertools
 import keyword
 from collections import namedtuple
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import dtypes
-from wengert.core.dtypes import DType
 from wengert.core.errors import describe
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.shapes import TensorShape
+from wengert.core.types import DType, IndexedSlices, TensorShape, TensorSpec
 from wengert.functions.signature import Apart, rebuild
 from wengert.functions.trace import Slot
-
-if TYPE_CHECKING:
-    from wengert.core.tensor_spec import TensorSpec
 
 
 class Strange(TypeError):

@@ -7,13 +7,13 @@ it used from outside as inputs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.core import nest
 from wengert.core.context import State, restoring, using
 from wengert.core.errors import at_site, describe
-from wengert.core.op import ShapeDtype
-from wengert.core.shapes import TensorShape, compatible
+from wengert.core.shapes import compatible
+from wengert.core.types import ShapeDtype, Tensor, TensorShape, Variable
 from wengert.functions.graph_calls import snapshot
 from wengert.functions.signature import Apart, frozen
 from wengert.functions.trace import take_apart
@@ -22,9 +22,6 @@ from wengert.graph.ir import Graph, Node, Outer
 from wengert.graph.verify import checked
 from wengert.ops.cast import ensure_shape
 from wengert.ops.nodes import FLUSH, HOST_CALL
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, Variable
 
 
 class Inner(NamedTuple):
@@ -108,14 +105,12 @@ def close(graphs: list[Graph], carried: list[Variable]) -> Closed:
         read.update({i: h.variable for i, h in graph.held.items()})
     chosen = {v._id for v in carried}
     fixed = [v for i, v in read.items() if i not in chosen]
-    tensors = [_outside(s) for s in sources.values()] + [snapshot(here, v) for v in fixed]
+    tensors = [(s.tensor() if isinstance(s, Outer) else s) for s in sources.values()] + [
+        snapshot(here, v) for v in fixed
+    ]
     specs = [here.specs[here.value_of(x)] for x in tensors]
     keys = [*sources, *[("variable", v._id) for v in fixed]]
     return Closed([_closed(g, keys, specs, carried) for g in graphs], tensors, fixed)
-
-
-def _outside(source: Tensor | Outer) -> Tensor:
-    return source.tensor() if isinstance(source, Outer) else source
 
 
 def _closed(

@@ -6,7 +6,7 @@ through loops like any tensor; each write gives a new array, and the old one is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from wengert.core.errors import (
     require,
     require_dtype,
 )
-from wengert.core.shapes import TensorShape, as_shape, merge
-from wengert.core.symbolic import SymbolicTensor, is_symbolic
-from wengert.core.tensor import Tensor
+from wengert.core.shapes import as_shape, merge
+from wengert.core.symbolic import is_symbolic
+from wengert.core.types import DType, IndexedSlices, SymbolicTensor, Tensor, TensorShape
 from wengert.graph.builder import building
 from wengert.ops.cast import cast
 from wengert.ops.declare import static_int
@@ -45,9 +45,6 @@ from wengert.ops.rows import (
     read_row,
 )
 from wengert.ops.shape_checks import of_shape
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, IndexedSlices
 
 
 class TensorArray:

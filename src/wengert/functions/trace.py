@@ -16,12 +16,18 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.op import ShapeDtype
-from wengert.core.shapes import TensorShape
-from wengert.core.sites import RawSite, locate
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.sites import locate
+from wengert.core.types import (
+    DType,
+    RawSite,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorShape,
+    TensorSpec,
+    Value,
+    Variable,
+)
 from wengert.engines import devices, host
 from wengert.functions import execute, fast_call, graph_calls
 from wengert.functions.graph_calls import assign_all
@@ -35,7 +41,6 @@ from wengert.graph.verify import checked
 from wengert.ops.seeds import Places, draw
 
 if TYPE_CHECKING:
-    from wengert.core.types import DType, TensorSpec
     from wengert.ops.numpy_arrays import LinkedArray
 
 
@@ -137,7 +142,7 @@ class Trace:
         ]
 
     def _quick_for(self, leaves: list[Any]) -> Any:
-        """The lean way for these very shapes, for a trace whose sizes are open."""
+        """The fast call for these shapes, of a trace with unknown sizes."""
         shapes = tuple([x._array.shape for x in leaves])
         cached = self._quicks.get(shapes)
         if cached is None:

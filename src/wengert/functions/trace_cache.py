@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes, shapes
 from wengert.core.context import own_variable
 from wengert.core.locks import new_lock
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import RawSite, Tensor, TensorSpec
 from wengert.functions import trace_log
 from wengert.functions.signature import Same, encode, objects_in, rebuild, specs_in
 from wengert.functions.trace import Trace
@@ -26,7 +26,6 @@ from wengert.graph.builder import building
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.types import RawSite, Tensor
     from wengert.functions.function import Function
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.hooks import Hook
+from wengert.core.types import RawSite, Tensor, TensorSpec
 from wengert.functions.signature import _BY_VALUE, Same, encode, rebuild
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from wengert.core.types import RawSite, Tensor, TensorSpec
     from wengert.ops.numpy_arrays import LinkedArray
 
 

@@ -10,9 +10,9 @@ from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
 from wengert.core.process_settings import PROCESS
+from wengert.core.types import RawSite
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.functions.function_options import Options
 
 

@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from wengert.core.locks import ALONE, ALONGSIDE, in_step, while_holding
-from wengert.core.tensor import DeviceTensor, Tensor
-from wengert.core.variable import TAKEN, Variable, put_values
+from wengert.core.tensor import DeviceTensor
+from wengert.core.types import Tensor, Variable
+from wengert.core.variable import TAKEN, put_values
 from wengert.engines import devices
 from wengert.graph.ir import Graph, cached_on_graph
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.tensor import new_id
-from wengert.core.variable import Variable
+from wengert.core.types import Variable
 from wengert.core.variable_aliases import Alias, Identity, plain
 from wengert.functions.signature import encode
 from wengert.functions.trace import Trace

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes, nest, random_replay
 from wengert.core.apply import wrap
-from wengert.core.composite import CompositeTensor
 from wengert.core.context import State, restoring, using
 from wengert.core.dims import broadcast
 from wengert.core.errors import require
-from wengert.core.op import ShapeDtype
 from wengert.core.sites import caller
+from wengert.core.types import CompositeTensor, ShapeDtype, SymbolicTensor, Tensor, TensorLike
 from wengert.engines import engine_choice
 from wengert.functions import execute
 from wengert.functions.graph_calls import (
@@ -45,7 +44,6 @@ from wengert.tape import gradient_values
 from wengert.tape.jacobian import GRADIENT_ROWS
 
 if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor, TensorLike
     from wengert.functions.trace import Slot
     from wengert.graph.ir import Node
     from wengert.tape.gradient_tape import GradientTape

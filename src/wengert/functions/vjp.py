@@ -6,16 +6,15 @@ graph itself, with the values that `backward` needs as extra outputs; nothing el
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.core import dims, dtypes
 from wengert.core.context import State, restoring, using
-from wengert.core.dims import Dim
 from wengert.core.errors import require
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import AGAIN, ShapeDtype
-from wengert.core.symbolic import SymbolicTensor, is_symbolic
-from wengert.core.tensor import Tensor, new_id
+from wengert.core.op import AGAIN
+from wengert.core.symbolic import is_symbolic
+from wengert.core.tensor import new_id
+from wengert.core.types import Dim, IndexedSlices, ShapeDtype, SymbolicTensor, Tensor, Variable
 from wengert.engines.padded import SLACK, slack
 from wengert.functions.graph_replay import marked, replay
 from wengert.functions.host_call_replay import split
@@ -30,21 +29,17 @@ from wengert.ops.row_list import EXTENT
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.gradient_values import dense
 
-if TYPE_CHECKING:
-    from wengert.core.variable import Variable
-
 
 class Vjp(NamedTuple):
     """The gradient of a graph for one choice of inputs.
 
-    `active` numbers the outputs that get a gradient, `reached` the inputs that have one; `kept` says
-    where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
+    `active` numbers the outputs that get a gradient, `reached` the inputs that have one; `kept`
+    says where each extra input of `backward` comes from: (True, k) is input k, (False, k) is extra
     output k of `forward`. `variables` are those that only the rules of users read, when gradients
     are asked for: `joint` and `backward` take their values before the gradients of the outputs.
-    `recorded` are the extra outputs of `forward` that say what Python gave; `joint` takes them after
-    the inputs, since it must not ask Python again. The gradients of the inputs in `sparse` are two
-    outputs each, of `joint` and of `backward`: rows and their indices.
-    """
+    `recorded` are the extra outputs of `forward` that say what Python gave; `joint` takes them
+    after the inputs, since it must not ask Python again. The gradients of the inputs in `sparse`
+    are two outputs each, of `joint` and of `backward`: rows and their indices."""
 
     joint: Graph
     forward: Graph

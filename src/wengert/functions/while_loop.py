@@ -1,10 +1,10 @@
 """`tf.while_loop`: eagerly plain Python, in a trace a node.
 
-With `checkpoint=True` a loop keeps little for its gradient: about √n of n turns, the rest is computed
-again. The number of turns need not be known. Turns are run in chunks that grow by one: the first
-chunk has 1 turn, the next 2, and so on, so n turns make about √(2n) chunks of at most √(2n) turns.
-The gradient keeps the state at the start of each chunk and recomputes a chunk when it comes to it.
-"""
+With `checkpoint=True` a loop keeps little for its gradient: about √n of n turns, the rest is
+computed again. The number of turns need not be known. Turns are run in chunks that grow by one: the
+first chunk has 1 turn, the next 2, and so on, so n turns make about √(2n) chunks of at most √(2n)
+turns. The gradient keeps the state at the start of each chunk and recomputes a chunk when it comes
+to it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, require, require_dtype
-from wengert.core.op import ShapeDtype
-from wengert.core.shapes import TensorShape, as_shape
+from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import (
+    IndexedSlices,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    TypeSpec,
+    Value,
+)
 from wengert.functions.branch_nodes import emit_call
 from wengert.functions.cond import as_scalar
 from wengert.functions.graph_calls import assign_all, snapshot
@@ -45,7 +52,6 @@ from wengert.ops.select import maximum
 
 if TYPE_CHECKING:
     from wengert.composite.optional import Optional
-    from wengert.core.types import IndexedSlices, SymbolicTensor, TensorLike
     from wengert.functions.tensor_array import TensorArray
 
 
@@ -232,7 +238,7 @@ def _start_specs(starts: list[Tensor], loop_vars: Any, invariants: Any) -> list[
     specs = [here.specs[here.value_of(x)] for x in starts]
     if invariants is None:
         return specs
-    wide = [_shape(s) for s in _shapes(invariants)]
+    wide = [as_shape(getattr(s, "shape", s)) for s in _shapes(invariants)]
     require(
         len(wide) == len(specs),
         "while_loop",
@@ -258,10 +264,6 @@ def _shapes(invariants: Any) -> list[Any]:
     if isinstance(invariants, Mapping):
         invariants = [invariants[k] for k in sorted(invariants)]
     return [s for part in invariants for s in _shapes(part)]
-
-
-def _shape(invariant: TensorShape | TensorSpec | None) -> tuple[int | None, ...] | None:
-    return as_shape(getattr(invariant, "shape", invariant))
 
 
 def _verdict(found: Tensor | bool) -> Value | IndexedSlices:

@@ -13,18 +13,26 @@ import numpy as np
 
 from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import answer_refused, apply, refuses, wrap
-from wengert.core.context import Listener, State, get_state, using
-from wengert.core.dims import Dim
-from wengert.core.dtypes import DType
+from wengert.core.context import State, get_state, using
 from wengert.core.errors import (
     at_site,
     invalid,
 )
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.sites import USER, RawSite, find
-from wengert.core.symbolic import Shadow, SymbolicTensor, escaped, symbolic
-from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.sites import USER, find
+from wengert.core.symbolic import Shadow, escaped, symbolic
+from wengert.core.tensor import new_id
+from wengert.core.types import (
+    Dim,
+    DType,
+    Listener,
+    Op,
+    RawSite,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Variable,
+)
 from wengert.core.variable_aliases import Alias
 from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_small
 from wengert.graph.ir import Graph, Held, Node, Outer
@@ -33,7 +41,6 @@ from wengert.graph.origins import Seen, carried, replayed, settled
 from wengert.graph.random_states import drawn
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
     from wengert.graph.ir import Draw
 
 

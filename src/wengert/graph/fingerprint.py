@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core.dims import Dim
+from wengert.core.types import Dim
 from wengert.graph.ir import Graph, cached_on_graph
 from wengert.graph.passes import exact, optimised
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.core import dims, dtypes, shapes
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.sites import RawSite
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Op, RawSite, ShapeDtype, Tensor, Value
 
 if TYPE_CHECKING:
     from wengert.core.variable_aliases import Alias

@@ -5,9 +5,8 @@ graph: a read is an input, an assignment makes a new value, and the last one is 
 the graph has run. What a graph uses from outside is an input too (a capture). An attribute may
 hold numbers that are known only then (`Dim`). How graphs come about is the builder's affair.
 
-What has been worked out of a finished graph is kept with it, under a `CacheKey` that the module owns
-which keeps it and that says of what type it is. Copies of a graph begin with nothing.
-"""
+What has been worked out of a finished graph is kept with it, under a `CacheKey` that the module
+owns which keeps it and that says of what type it is. Copies of a graph begin with nothing."""
 
 from __future__ import annotations
 
@@ -18,13 +17,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 import numpy as np
 
 from wengert.core import dims, shapes
-from wengert.core.dims import Dim
 from wengert.core.errors import at_site
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.sites import RawSite
 from wengert.core.symbolic import symbolic
-from wengert.core.tensor import Tensor, new_id
-from wengert.core.variable import Variable
+from wengert.core.tensor import new_id
+from wengert.core.types import Dim, Op, RawSite, ShapeDtype, Tensor, Variable
 from wengert.graph.known_elements import CONTENT_TYPES
 
 T = TypeVar("T")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.dims import Dim
 from wengert.core.handlers import failures
 from wengert.core.shapes import size
+from wengert.core.types import Dim
 
 if TYPE_CHECKING:
     from wengert.graph.builder import Builder

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
+from wengert.core.types import SymbolicTensor, Tensor
 
 if TYPE_CHECKING:
     from wengert.graph.builder import Builder

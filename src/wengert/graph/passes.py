@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dims
-from wengert.core.dims import Dim
 from wengert.core.hooks import HookTable
-from wengert.core.op import PAIRS, Op
+from wengert.core.op import PAIRS
 from wengert.core.op_facts import Neutral
 from wengert.core.shapes import size
 from wengert.core.tensor import new_id
+from wengert.core.types import Dim, Op
 from wengert.graph.ir import CacheKey, Graph, Node, inner_graphs
 from wengert.graph.verify import checked
 
@@ -136,7 +136,7 @@ def _summed(graph: Graph, node: Node, alone: dict[int, Node], uses: Counter[int]
 
 
 def exact(attr: Any) -> Any:
-    """An attribute as a key: equal numbers of different types are not the same, nor 0.0 and -0.0."""
+    """An attribute as a key: equal numbers of different types differ, and so do 0.0 and -0.0."""
     if type(attr) is tuple:
         return tuple(map(exact, attr))
     return type(attr), repr(attr) if type(attr) in (float, complex) else attr
@@ -170,13 +170,13 @@ def _neutral(graph: Graph, node: Node, neutral: Neutral) -> int | None:
         if array is None or array.ndim or array.dtype.kind not in "iufcV":
             continue
         same = graph.specs[a] == graph.specs[node.outputs[0]]
-        if same and _closed(graph, a) and np.asarray(array, object) == number:
+        if (
+            same
+            and (size(graph.specs[a].shape) is not None)
+            and np.asarray(array, object) == number
+        ):
             return a if not (number == 0 and np.signbit(array.astype(float))) else None
     return None
-
-
-def _closed(graph: Graph, value: int) -> bool:
-    return size(graph.specs[value].shape) is not None
 
 
 def prune(graph: Graph) -> None:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from wengert.core.dims import Dim
-from wengert.core.dtypes import DType
 from wengert.core.errors import describe
 from wengert.core.sites import locate
-from wengert.core.variable import Variable
+from wengert.core.types import Dim, DType, Tensor, Variable
 from wengert.graph.ir import Draw, Graph, Node, Outer, inner_graphs
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-
 
 _WIDTH = 72
 

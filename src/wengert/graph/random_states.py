@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core import late_operations as late
 from wengert.core import random_replay as drawing
-from wengert.core.op import ShapeDtype
+from wengert.core.types import ShapeDtype, SymbolicTensor, Tensor
 from wengert.graph.ir import Draw
 
 if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor
     from wengert.graph.builder import Builder
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from wengert.core import dims
 from wengert.core.context import State, restoring, using
 from wengert.core.hooks import HookTable
-from wengert.core.op import Op
 from wengert.core.process_settings import PROCESS
-from wengert.core.shapes import TensorShape
+from wengert.core.types import Op, TensorShape
 from wengert.graph.ir import Graph, Node, inner_graphs
 
 # For a node that holds graphs: each of them, and how many inputs and outputs it must have.

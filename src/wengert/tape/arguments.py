@@ -7,15 +7,18 @@ from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
-from wengert.core.composite import CompositeTensor
 from wengert.core.context import building_graph
 from wengert.core.errors import at_site, describe
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import (
+    CompositeTensor,
+    IndexedSlices,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Variable,
+)
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
     from wengert.core.variable_aliases import Alias
 
 

@@ -17,9 +17,7 @@ from numpy import ndarray
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
 from wengert.core.handlers import failures
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.sites import RawSite
-from wengert.core.tensor import Tensor
+from wengert.core.types import IndexedSlices, RawSite, Tensor
 from wengert.ops.shaping import SUM_TO
 from wengert.tape import reference
 from wengert.tape.entries import SHORT, Entry, explain, full_form
@@ -184,7 +182,7 @@ def _on_arrays(
 
 
 def _long(entry: Entry, grads: Grads, sources: set[int], needed: set[int] | None) -> None:
-    """An entry of the long form, or a gradient that is no plain array; one rule may be one kernel."""
+    """An entry of the long form, or a gradient that is no array; a rule may be one kernel."""
     op, plan, in_ids, _, inputs, outs, shapes, attrs, site, specs, _ = entry = full_form(entry)
     rules = plan.rules
     if len(rules) == 1 and specs is None and (shapes is None or not op.broadcasts):

@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import nest, random_replay
 from wengert.core.apply import apply, wrap
 from wengert.core.context import (
-    Listener,
     State,
     _state,
     add_listener,
@@ -28,18 +27,28 @@ from wengert.core.context import (
 )
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, require
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.sites import RawSite, caller
-from wengert.core.tensor import Tensor, Value, is_tensor
-from wengert.core.variable import Variable
+from wengert.core.op import Joint
+from wengert.core.sites import caller
+from wengert.core.tensor import is_tensor
+from wengert.core.types import (
+    DType,
+    Gradient,
+    IndexedSlices,
+    JaxArray,
+    Listener,
+    Op,
+    RawSite,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorShape,
+    Value,
+    Variable,
+)
 from wengert.ops.shaping import IDENTITY, identity
 from wengert.tape import gradient_values
 from wengert.tape.gradient_tape import GradientTape
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, Gradient, JaxArray, SymbolicTensor, TensorShape
 
 
 class _Watcher(Listener):
@@ -430,7 +439,9 @@ def _again(
         tape.watch([s for s in sources if s.dtype.is_differentiable])
         tape.watch(variables)
         result = f(*given, **named)
-    gradients = tape.gradient(result, [*sources, *variables], _like(result, g), "zero")
+    gradients = tape.gradient(
+        result, [*sources, *variables], nest.pack_sequence_as(result, list(g)), "zero"
+    )
     ours, theirs = gradients[: len(sources)], gradients[len(sources) :]
     return (ours, theirs) if variables else ours
 
@@ -460,10 +471,6 @@ def barrier(
     if executing_eagerly():
         return identity(x)
     return apply(BARRIER, x, *[v for v in g if v is not None])
-
-
-def _like(result: Tensor, g: tuple[Tensor, ...]) -> Tensor:
-    return nest.pack_sequence_as(result, list(g))
 
 
 def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,12 +1,11 @@
 """The entries of a tape, and the two forms that they have.
 
-The long form is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs, None),
-where `inputs` and `outs` hold only what the rules read; `out_ids` is one id where `specs`, those of
-several results, is `None`. An operation on two tensors without attributes has the short form
-(op, plan, x_id, y_id, out_id, x, y, out, shapes, site), and so has one on a single tensor, with
-`NO_ID` for `y_id` and its attributes for `y`; if `plan.one` names the only input with a rule,
-`shapes` is the shape of that input.
-"""
+The long form is a tuple (op, plan, in_ids, out_ids, inputs, outs, shapes, attrs, site, specs,
+None), where `inputs` and `outs` hold only what the rules read; `out_ids` is one id where `specs`,
+those of several results, is `None`. An operation on two tensors without attributes has the short
+form (op, plan, x_id, y_id, out_id, x, y, out, shapes, site), and so has one on a single tensor,
+with `NO_ID` for `y_id` and its attributes for `y`; if `plan.one` names the only input with a rule,
+`shapes` is the shape of that input."""
 
 from __future__ import annotations
 

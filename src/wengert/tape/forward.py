@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.context import (
-    Listener,
     State,
     add_listener,
     building_graph,
@@ -22,7 +21,7 @@ from wengert.core.context import (
 )
 from wengert.core.convert import operand
 from wengert.core.errors import require
-from wengert.core.op import Op
+from wengert.core.types import Listener, Op, RawSite, Tensor, Value
 from wengert.ops.create import zeros_like
 from wengert.tape import arguments, gradient_values, reference
 from wengert.tape.arguments import UnconnectedGradients
@@ -30,7 +29,6 @@ from wengert.tape.entries import full_form
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.types import RawSite, Tensor, Value
     from wengert.ops.numpy_arrays import LinkedArray
 
 

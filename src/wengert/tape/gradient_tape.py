@@ -19,12 +19,18 @@ from wengert.core.apply import wrap
 from wengert.core.context import get_state, outside, run_under
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import SEEN
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.types import Gradient, Values
+from wengert.core.tensor import new_id
+from wengert.core.types import (
+    Gradient,
+    IndexedSlices,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Values,
+    Variable,
+)
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
 from wengert.tape import arguments, backward, gradient_values, history, jacobian, speculation
@@ -35,7 +41,6 @@ from wengert.tape.recording import Recorder
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.variable import Variable
     from wengert.explain.explanation import Report
     from wengert.explain.memory import MemoryReport
 
@@ -357,7 +362,7 @@ class GradientTape(Recorder):
         compute: Callable[[Any, list[Any]], list[Any]],
         zeros: Callable[[Any, Any], Tensor] | None,
     ) -> list[Any]:
-        """What `compute` gives for one target and a list of sources; `zeros` where that is `None`."""
+        """Jacobians of one target by a list of sources; `zeros` makes those that are `None`."""
         self._check_use(what)
         self._close()
         asked = [arguments.asked(what, s, TypeError) for s in sources]

@@ -6,7 +6,7 @@ The order in which a tape's entries are taken is for `reference` and `backward` 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -15,10 +15,9 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import describe, invalid, invalid_dtype
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.op import Op, RecordingPlan, ShapeDtype
-from wengert.core.symbolic import Unranked, shape_to_keep
-from wengert.core.tensor import Tensor
+from wengert.core.op import RecordingPlan
+from wengert.core.symbolic import shape_to_keep
+from wengert.core.types import IndexedSlices, Op, RawSite, ShapeDtype, Tensor, Unranked
 from wengert.ops.arithmetic import ACCUMULATE
 from wengert.ops.cast import cast
 from wengert.ops.complex import conj
@@ -26,10 +25,6 @@ from wengert.ops.create import zeros, zeros_like
 from wengert.ops.gather import densify
 from wengert.ops.joining import concat
 from wengert.ops.shaping import SUM_LIKE, sum_to
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 Gradient = ndarray | Tensor | IndexedSlices
 Grads = dict[int, Gradient]  # by the id of the tensor

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
 from wengert.core.hooks import Hook
-from wengert.core.op import Op
-from wengert.core.sites import RawSite
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Op, RawSite, Tensor, Value
 from wengert.tape.arguments import ERROR, ZERO, UnconnectedGradients
 from wengert.tape.entries import full_form
 
@@ -43,8 +41,9 @@ class Step(NamedTuple):
     """An operation and the ids of its tensors.
 
     It keeps no tensor alive: an operation that was made for one call, as for a rule of the user's,
-    is there by the `name` and the name of the user's function alone. `passes` says for each input whether gradients may; `whole` that the result is not a float.
-    `kind` is empty for an operation, or says how else a value was carried from input to output.
+    is there by the `name` and the name of the user's function alone. `passes` says for each input
+    whether gradients may; `whole` that the result is not a float. `kind` is empty for an operation,
+    or says how else a value was carried from input to output.
     """
 
     name: str

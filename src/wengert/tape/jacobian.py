@@ -14,6 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import executing_eagerly
 from wengert.core.errors import require
 from wengert.core.hooks import Hook
+from wengert.core.types import Tensor, Value
 from wengert.ops.create import eye, zeros_like
 from wengert.ops.create import zeros as zeros_of
 from wengert.ops.joining import stack
@@ -21,7 +22,6 @@ from wengert.ops.shaping import broadcast_to, reshape, transpose
 from wengert.tape.gradient_values import dense
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor, Value
     from wengert.tape.gradient_tape import GradientTape
 
 

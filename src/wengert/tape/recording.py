@@ -12,23 +12,18 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from wengert.core import dtypes, sites
-from wengert.core.context import Listener, add_listener, get_state, remove_listener
+from wengert.core.context import add_listener, get_state, remove_listener
 from wengert.core.errors import at_site, coded
-from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import SEEN
 from wengert.core.symbolic import shape_to_keep
-from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.tensor import new_id
+from wengert.core.types import Listener, Op, RawSite, ShapeDtype, Tensor, Value, Variable
 from wengert.ops.shaping import STOP_GRADIENT
 from wengert.tape import arguments, history
 from wengert.tape.entries import NO_ID
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 _FLOAT = dtypes.float32.np
 

@@ -13,8 +13,7 @@ from typing import Any
 from wengert.core.context import State, _state, executing_eagerly
 from wengert.core.handlers import failures
 from wengert.core.hooks import Hook
-from wengert.core.indexed_slices import IndexedSlices
-from wengert.core.tensor import Tensor
+from wengert.core.types import IndexedSlices, Tensor
 from wengert.tape.entries import Entry, explain, full_form
 from wengert.tape.gradient_values import (
     Grads,
@@ -53,7 +52,7 @@ def step(
     entry: Entry, grads: Grads, sources: set[int], needed: set[int] | None, state: State,
     complex_numbers: bool,
 ) -> None:  # fmt: skip
-    """Takes the gradient of an entry's results and adds what its rules make of it to its inputs'."""
+    """Takes the gradient of an entry's results and adds what its rules give to its inputs'."""
     op, _, in_ids, out_ids, *_, site, specs, _ = entry = full_form(entry)
     ids = [out_ids] if specs is None else out_ids
     given: Any = [grads.get(i) if i in sources else grads.pop(i, None) for i in ids]

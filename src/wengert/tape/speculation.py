@@ -1,7 +1,7 @@
-"""Tapes that are used in a trace which may yet be given up and made again: then they are as before.
+"""Restores tapes used inside a speculative trace that is abandoned.
 
-A branch or loop is traced with a guess of what its variables are (`autograph.retrace`). A tape
-from outside that was asked for a gradient in a trace that proved a wrong guess can be asked again.
+A branch or loop is traced on a guess about its variables (`autograph.retrace`). If the guess proves
+wrong, the trace is made again, and a tape from outside can be asked again for the same gradient.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ noted = _uses.get  # `None` where no trace may be given up, as in all eager code
 
 
 class attempt(Setting[list[_Use] | None, None]):
-    """Puts tapes back that were used in a block, if it is left by an exception."""
+    """Restores the tapes that were used in a block, if it ends with an exception."""
 
     def __init__(self) -> None:
         self._mine: list[_Use] = []
