@@ -269,7 +269,7 @@ def test_slow_functions_run_side_by_side_and_in_order() -> None:
             most = max(most, running)
         if number < 2:
             time.sleep(0.01)  # two calls in a row that are worth a thread
-        else:
+        elif number < 4:  # later ones might pair up before one of these, which then waits alone
             pair.wait(120.0)
         with lock:
             running -= 1

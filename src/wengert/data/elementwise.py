@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core import nest
 from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
 from wengert.core.handlers import failures
 from wengert.core.sites import warn
+from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
 from wengert.data.infer_element_spec import inferred_spec
 from wengert.data.iterators import pulling
@@ -18,9 +19,6 @@ from wengert.data.parallel import ParallelMap
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import join, normalize, show_spec, spec_of
 from wengert.data.user_functions import FunctionStep, UserFunction
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class Map(FunctionStep):
@@ -79,7 +77,8 @@ class TakeWhile(Filter):
 
 def truth(function: UserFunction, result: Tensor) -> bool:
     """The result of a predicate as a `bool`."""
-    _check_predicate(function, spec_of(result), result)
+    if type(result) is not Tensor or result.dtype is not bool_ or result._array.ndim:
+        _check_predicate(function, spec_of(result), result)
     return bool(result._array)
 
 

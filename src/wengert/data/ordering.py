@@ -50,10 +50,11 @@ class Cut(Reordering):
     def elements(self, run: Run) -> Iterator[Any]:
         """`itertools.islice`, but an error of the source does not end it."""
         source, position, wanted = self.input.start(run), 0, self._start
+        stop, step = self._stop, self._step
 
         def following() -> Any:
             nonlocal source, position, wanted
-            if self._stop is not None and wanted >= self._stop:
+            if stop is not None and wanted >= stop:
                 # Drops the source, which may hold threads and files, before the iterator goes.
                 source = iter(())
                 raise StopIteration
@@ -61,7 +62,7 @@ class Cut(Reordering):
                 position += 1
                 next(source)
             position += 1
-            wanted += self._step
+            wanted += step
             return next(source)
 
         return pulling(following)

@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 _STRING = dtypes.nums("s")
 
 
-def _single(name: str, what: str, x: np.ndarray) -> bytes:
+def one_string(name: str, argument: str, x: np.ndarray, help: str = "") -> bytes:
+    """The string in an array of one."""
     if x.ndim:
-        raise invalid(name, f"`{what}` must be one string", ShapeDtype(x.shape, dtypes.string))
+        given = ShapeDtype(x.shape, dtypes.string)
+        raise invalid(name, f"`{argument}` must be one string", given, help=help)
     result: Any = x[()]
     return result
 
 
 def _read(filename: np.ndarray) -> np.ndarray:
-    path = local("read_file", _single("read_file", "filename", filename))
+    path = local("read_file", one_string("read_file", "filename", filename))
     out = np.empty((), object)
     with reporting("read_file", path), open(path, "rb") as file:
         out[()] = file.read()
@@ -74,8 +76,8 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _write(filename: np.ndarray, contents: np.ndarray) -> np.ndarray:
-    path = local("write_file", _single("write_file", "filename", filename))
-    data = _single("write_file", "contents", contents)
+    path = local("write_file", one_string("write_file", "filename", filename))
+    data = one_string("write_file", "contents", contents)
     with reporting("write_file", path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         with open(path, "wb") as file:

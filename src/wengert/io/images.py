@@ -18,6 +18,7 @@ from wengert.core.errors import invalid, invalid_dtype
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
 from wengert.io import deep_png
+from wengert.io.files import one_string
 from wengert.ops.declare import of_length
 from wengert.ops.strings import static_int_or, static_str
 
@@ -43,21 +44,12 @@ def _pillow() -> Any:
         ) from None
 
 
-def _single(name: str, x: np.ndarray) -> bytes:
-    if x.ndim:
-        help = "Use tf.map_fn, or a dataset's map."
-        raise invalid(
-            name, "`contents` must be one string", ShapeDtype(x.shape, dtypes.string), help=help
-        )
-    result: Any = x[()]
-    return result
-
-
 def _decode(
     x: np.ndarray, name: str, kinds: tuple[str, ...], channels: int, dtype: dtypes.DType,
     animated: bool, ratio: int,
 ) -> np.ndarray:  # fmt: skip
-    Image, data = _pillow(), _single(name, x)
+    Image = _pillow()
+    data = one_string(name, "contents", x, "Use tf.map_fn, or a dataset's map.")
     try:
         with Image.open(io.BytesIO(data), formats=list(_ANY)) as picture:
             if picture.format not in kinds:

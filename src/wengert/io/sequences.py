@@ -16,6 +16,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
 from wengert.io.features import Expected, expected
+from wengert.io.files import one_string
 from wengert.io.parsing import (
     PARSE_EXAMPLE,
     Named,
@@ -67,10 +68,8 @@ def _sequence(name: str, one: Expected, lists: Lists) -> tuple[np.ndarray, ...]:
 
 
 def _single(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
-    if serialized.ndim:
-        given = ShapeDtype(serialized.shape, dtypes.string)
-        raise invalid(wanted.name, "`serialized` must be one string", given)
-    lists = _lists(wanted.name, serialized.item())
+    data = one_string(wanted.name, "serialized", serialized)
+    lists = _lists(wanted.name, data)
     return tuple(a for one in wanted.features for a in _sequence(wanted.name, one, lists))
 
 

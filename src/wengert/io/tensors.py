@@ -12,6 +12,7 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
 from wengert.core.op import Op, ShapeDtype
+from wengert.io.files import one_string
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, Tensor, TensorLike
@@ -66,15 +67,11 @@ def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _parse(x: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
-    if x.ndim:
-        raise invalid(
-            "parse_tensor", "`serialized` must be one string", ShapeDtype(x.shape, dtypes.string)
-        )
     from google.protobuf.message import DecodeError
 
     from wengert.io.protobuf_messages import TensorProto
 
-    data: Any = x[()]
+    data = one_string("parse_tensor", "serialized", x)
     try:
         message = TensorProto.FromString(data)
     except DecodeError as error:
