@@ -879,3 +879,22 @@ def test_an_early_return_from_a_loop_over_open_sizes_has_gradients() -> None:
             given = tf.constant([0.5, 0.25, -1.0]), tf.constant(s)
             for g, w in zip(compiled(*given), slopes(*given), strict=True):
                 np.testing.assert_allclose(g, w, rtol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["host", "xla", None])
+def test_map_fn_over_no_rows_has_the_shape_of_its_results(engine):
+    x = tf.zeros([0, 3])
+    each = {
+        (0, 2): lambda r: r[:2] * 2.0,
+        (0,): tf.reduce_sum,
+        (0, 3, 1): lambda r: r[:, None],
+    }
+    for shape, function in each.items():
+        mapped = lambda x, function=function: tf.map_fn(function, x)
+        with tf.engine(engine):
+            for run in (
+                mapped,
+                tf.function(mapped),
+                tf.function(mapped, input_signature=[tf.TensorSpec([None, 3])]),
+            ):
+                assert run(x).shape == shape
