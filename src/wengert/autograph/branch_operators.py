@@ -14,11 +14,12 @@ from wengert.autograph.branch_merge import Dead, Joint, Recipe
 from wengert.autograph.closure_state import Cells, State
 from wengert.autograph.conversion import guarded_by
 from wengert.autograph.conversion_unit import Construct, extended
-from wengert.autograph.handlers import is_handled, raised_at
+from wengert.autograph.handlers import is_handled
 from wengert.autograph.lists import TracedList
 from wengert.autograph.object_state import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.retrace import Growing, Owner, inside, retrying, was_meant
 from wengert.core.handlers import failures
+from wengert.core.sites import raised_at
 
 if TYPE_CHECKING:
     from wengert.core.types import SymbolicTensor, Tensor, Value

@@ -125,7 +125,7 @@ def swallowed(passing: Passing) -> None:
 
 
 def _refused(kind: str, error: BaseException) -> RuntimeError:
-    where = sites.locate(raised_at(error))
+    where = sites.locate(sites.raised_at(error))
     line = "" if where is None else f" at line {where.line}"
     refused = at_site(
         RuntimeError(
@@ -137,14 +137,3 @@ def _refused(kind: str, error: BaseException) -> RuntimeError:
     )
     mark_hanging(refused)
     return refused
-
-
-def raised_at(error: BaseException) -> sites.RawSite | None:
-    """The user's line that raised an exception."""
-    result = None
-    entry = error.__traceback__
-    while entry is not None:
-        if sites.find(entry.tb_frame) == (entry.tb_frame.f_code, entry.tb_frame.f_lasti):
-            result = (entry.tb_frame.f_code, entry.tb_lasti)
-        entry = entry.tb_next
-    return result

@@ -147,15 +147,29 @@ def locate(site: RawSite | Site | None) -> Site | None:
     return Site(code.co_filename, line or code.co_firstlineno, code.co_qualname, column, end)
 
 
-def warn(message: str) -> None:
-    """Warns at the user's line; Python shows it once for each such line."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and find(frame) is not None:
-        if USER[frame.f_code.co_filename]:
-            break
+def user_frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The frames of the program from `frame` outwards."""
+    while frame is not None:
+        if is_user(frame.f_code.co_filename):
+            yield frame
         frame = frame.f_back
+
+
+def raised_at(error: BaseException) -> RawSite | None:
+    """The raw site of the innermost frame of the program that an error came through."""
+    passed, step = None, error.__traceback__
+    while step is not None:
+        if is_user(step.tb_frame.f_code.co_filename):
+            passed = step.tb_frame.f_code, step.tb_lasti
+        step = step.tb_next
+    return passed
+
+
+def warn(message: str | Warning) -> None:
+    """Warns at the user's line; Python shows it once for each such line."""
+    frame = next(user_frames(sys._getframe(1)), None)
     if frame is None:
-        warnings.warn(message, UserWarning, stacklevel=2)
+        warnings.warn(message, stacklevel=2)
         return
     warnings.warn_explicit(
         message,

@@ -24,11 +24,11 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.handlers import failures
+from wengert.core.sites import raised_at
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import NoneTensorSpec, example, normalize, rebuild, show_spec
-from wengert.data.user_functions import raised_at
 
 if TYPE_CHECKING:
     from wengert.core.sites import RawSite

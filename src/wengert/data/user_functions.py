@@ -34,7 +34,6 @@ from wengert.data.plan import Plan, Run
 from wengert.data.structure import join, map_spec, normalize, spec_of
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.data.keys import Draws
 
 
@@ -191,24 +190,12 @@ def as_element(step: str, result: Any) -> Any:
 def explain(error: Any, function: UserFunction, cause: BaseException) -> Any:
     """Adds the line in the user's function, and the line of the step, to an error."""
     if not hasattr(error, "site"):
-        site = raised_at(cause)
+        site = sites.raised_at(cause)
         if site is not None:
             at_site(error, site)
     made = sites.locate(function.site)
     error.add_note(f"  in the function of {function.step}, made at {made}")
     return error
-
-
-def raised_at(error: BaseException) -> RawSite | None:
-    """The raw site of the innermost user frame that an error came through."""
-    result, step = None, error.__traceback__
-    while step is not None:
-        code = step.tb_frame.f_code
-        sites.find(step.tb_frame)
-        if sites.USER.get(code.co_filename):
-            result = code, step.tb_lasti
-        step = step.tb_next
-    return result
 
 
 def _lengthened(sample: Any, spec: Any) -> Tensor | tuple[Tensor, Tensor] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -26,7 +25,6 @@ from wengert.explain.tracing import Functions
 from wengert.tape import history
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.tape.gradient_tape import GradientTape
 
 
@@ -134,19 +132,10 @@ def examine(error: BaseException) -> list[Explanation]:
         return [made]
     text = str(error)
     cause, _, remedy = text.partition(". ")
-    places = [place(getattr(error, "site", None) or _last_line(error), "raised here")]
+    places = [place(getattr(error, "site", None) or sites.raised_at(error), "raised here")]
     label = "made here" if code == "WG405" else "first here"
     places += [place(s, label) for s in getattr(error, "related", ())]
     return [reason(code, cause.rstrip("."), *known(*places), remedy=remedy)]
-
-
-def _last_line(error: BaseException) -> RawSite | None:
-    """The user's last line on the way to an error."""
-    result = None
-    for frame, _ in walk_tb(error.__traceback__):
-        if sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]:
-            result = frame.f_code, frame.f_lasti
-    return result
 
 
 class _Gradients(Observer):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 from inspect import CO_OPTIMIZED
+from itertools import islice
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import describe
-from wengert.core.sites import USER, find
+from wengert.core.sites import user_frames
 from wengert.core.tensor import Tensor, Value
 from wengert.core.variable import Variable
 
@@ -31,7 +32,7 @@ class Names:
         self._found: dict[int, str] = {}
         self._tensors: dict[int, Any] = {}
         self._by_name: dict[str, Any] = {}
-        for frame in _user_frames(sys._getframe(depth)):
+        for frame in islice(user_frames(sys._getframe(depth)), _FRAMES):
             names = frame.f_locals
             self._read(names)
             if names is not frame.f_globals:
@@ -115,14 +116,3 @@ def _let_go(frame: FrameType, names: dict[str, Any]) -> None:
     copied = sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED
     if copied and sys.getrefcount(names) <= _SOLE:
         names.clear()
-
-
-def _user_frames(frame: FrameType | None) -> list[FrameType]:
-    results: list[FrameType] = []
-    while frame is not None and len(results) < _FRAMES:
-        if find(frame) is None:
-            break
-        if USER[frame.f_code.co_filename]:
-            results.append(frame)
-        frame = frame.f_back
-    return results

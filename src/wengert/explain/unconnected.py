@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +23,6 @@ from wengert.tape import history
 from wengert.tape.arguments import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from wengert.core.types import RawSite, Tensor, Value
     from wengert.tape.gradient_tape import GradientTape
     from wengert.tape.history import Evidence
@@ -218,24 +214,8 @@ def _warn(found: list[Explanation]) -> None:
     first = found[0]
     count = len(found) - 1
     more = f" (and {count} more cause{'s' if count > 1 else ''})" if count else ""
-    frame: Any = sys._getframe(1)
-    while frame is not None and not _is_user(frame):
-        frame = frame.f_back
     message = f"gradient: None. {first.summary}{more}. {first.remedy} Ask tape.explain for more."
-    if frame is None:
-        warnings.warn(message, NoGradientWarning, stacklevel=2)
-        return
-    warnings.warn_explicit(
-        NoGradientWarning(message),
-        None,  # type: ignore[arg-type]  # the message is an instance, which says its class
-        frame.f_code.co_filename,
-        frame.f_lineno,
-        registry=frame.f_globals.setdefault("__warningregistry__", {}),
-    )
-
-
-def _is_user(frame: FrameType) -> bool:
-    return sites.find(frame) is not None and sites.USER[frame.f_code.co_filename]
+    sites.warn(NoGradientWarning(message))
 
 
 history.UNCONNECTED.fill(unconnected)
