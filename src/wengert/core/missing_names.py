@@ -90,7 +90,8 @@ def or_of_keras(module: str, names: dict[str, Any]) -> Namespace:
 
 def absent(text: str) -> AttributeError:
     """The error for a name that is not here, with the code under which it is explained."""
-    error = AttributeError(text)
+    # With a name and an object Python does not add a suggestion of its own behind ours.
+    error = AttributeError(text, name="", obj=None)
     error.code = "WG801"  # type: ignore[attr-defined]  # read by the doctor
     return error
 

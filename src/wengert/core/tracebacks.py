@@ -115,6 +115,8 @@ def _outside(error: BaseException | None, inner: set[int]) -> BaseException | No
 @contextmanager
 def shown(error: BaseException | None) -> Iterator[bool]:
     """A block in which an error has the traceback that a user wants to see, if that is cut."""
+    if error is not None:
+        _suggest(error)
     if error is None or not PROCESS.filters_tracebacks:
         yield False
         return
@@ -138,6 +140,14 @@ def _name_the_ways(error: BaseException) -> None:
     is_missing = isinstance(error, ModuleNotFoundError) and error.name == "tensorflow"
     if is_missing and "tensorflow" not in sys.modules and not hasattr(error, "__notes__"):
         error.add_note(_WAYS)
+
+
+def _suggest(error: BaseException) -> None:
+    """Names what is spelt alike, where a misspelt name has caused the error."""
+    if isinstance(error, TypeError | ValueError | ImportError):
+        from wengert.core.suggestions import suggest
+
+        suggest(error)
 
 
 def install() -> None:

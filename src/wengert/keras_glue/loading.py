@@ -15,6 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from wengert.core.missing_names import missing
 from wengert.keras_glue.alias import KERAS, install
 from wengert.keras_glue.tensorflow_internals import introduce
 
@@ -38,7 +39,24 @@ def load() -> ModuleType:
             name=error.name,
         ) from None
     introduce()
+    _answer_for("tf.keras", result, set())
     return result
+
+
+def _answer_for(place: str, module: ModuleType, seen: set[int]) -> None:
+    """Lets Keras's namespaces answer a misspelt name with the nearest, as those of `tf` do."""
+    seen.add(id(module))
+    if not hasattr(module, "__getattr__"):
+        setattr(module, "__getattr__", missing(place, lambda: _public(module)))  # noqa: B010
+    for name in _public(module):
+        value = getattr(module, name)
+        if isinstance(value, ModuleType) and id(value) not in seen:
+            _answer_for(f"{place}.{name}", value, seen)
+
+
+def _public(module: ModuleType) -> list[str]:
+    """The names of a module that are not private."""
+    return sorted(n for n in vars(module) if not n.startswith("_"))
 
 
 @contextmanager
