@@ -49,6 +49,11 @@ def docstring(text: str, link: Callable[[str], str]) -> str:
     return render(fenced, link)
 
 
+def sentence(text: str) -> str:
+    """A line of a table as HTML."""
+    return MarkdownIt("commonmark").renderInline(text)
+
+
 def _highlight(code: str, language: str, _: Any) -> str:
     return f"<pre><code>{coloured(code, language)}</code></pre>"
 

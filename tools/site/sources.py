@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from tools.site.contents import ROOT
-from tools.site.markdown import coloured
+from tools.site.markdown import coloured, sentence
 
 _LANGUAGES = {".py": "python", ".sh": "bash", ".toml": "toml", ".md": "markdown"}
 
@@ -37,7 +37,7 @@ def _row(path: Path, link: Callable[[str], str | None]) -> str:
     target = link(path.relative_to(ROOT).as_posix())
     name = f"<code>{escape(path.name)}{'/' if path.is_dir() else ''}</code>"
     linked = name if target is None else f'<a href="{target}">{name}</a>'
-    return f"<tr><td>{linked}<td>{escape(_first_sentence(path))}"
+    return f"<tr><td>{linked}<td>{sentence(_first_sentence(path))}"
 
 
 def _first_sentence(path: Path) -> str:

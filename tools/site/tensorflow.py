@@ -9,11 +9,11 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import wengert
+from tools.site import markdown
 from wengert.cli import names as api
 
 _NOISE = ("experimental_", "ClearExtension", "DESCRIPTOR", "DiscardUnknown", "Extensions")
@@ -42,11 +42,11 @@ def value_of(name: str) -> Any:
 
 @cache
 def names() -> tuple[Name, ...]:
-    """All of them, in the order of the alphabet."""
+    """All of them, in the order of the alphabet, whatever the case."""
     recorded = dict(_recorded())
     return tuple(
         _compared(name, *recorded.get(name, ((), ())))
-        for name in sorted(api.tensorflow_names())
+        for name in sorted(api.tensorflow_names(), key=str.casefold)
         if not f"{name}.".startswith("tf.keras.")
     )
 
@@ -131,8 +131,8 @@ def _linked(name: str, link: Callable[[str], str | None]) -> str:
 
 def _said(row: Name) -> str:
     if not row.present:
-        advice = api.advice(row.name)
-        return "missing. " + escape(advice)
+        advice = api.advice(row.name).removeprefix(f"Wengert has no `{row.name}`")
+        return "missing. " + markdown.sentence(advice.removeprefix(" yet").lstrip(". "))
     parts = []
     if row.parameters:
         parts.append(f"without the parameters {_listed(row.parameters)}")
