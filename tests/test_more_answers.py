@@ -442,3 +442,32 @@ def _() -> None:
         return tape.gradient(y, x)
 
     assert value(f(tf.constant(2.0))) == value(tf.function(f)(tf.constant(2.0))) == 36.0
+
+
+@line("`True` counts as 1 beside numbers")
+def _() -> None:
+    assert value(tf.constant([1, 2]) + True) == [2, 3]
+    assert value(2 * tf.constant([True, False])) == [True, False]
+    assert tf.constant(1, int).dtype == tf.int64
+
+
+@line("A bare number is a shape of one axis everywhere")
+def _() -> None:
+    assert tf.broadcast_to(1, 3).shape == tf.random.normal(3).shape == tf.tile([1], 3).shape == 3
+    assert value(tf.reduce_sum([[1, 2]], tf.constant(0, tf.uint8))) == [1, 2]
+    assert value(tf.identity(1e40)) == np.inf
+
+
+@line("`len` works for variables and ragged tensors")
+def _() -> None:
+    assert len(tf.Variable([1, 2])) == len(tf.ragged.constant([[1], [2, 3]])) == 2
+
+
+def test_what_stands_for_truth_values_in_tensorflow_is_refused() -> None:
+    x = tf.constant([True, False])
+    for work in (
+        lambda: x * tf.constant([1, 2]), lambda: x == np.array([1.5, 0.0]),
+        lambda: x & np.array(["a", ""]), lambda: tf.Variable([1.0, 2.0]) * x,
+    ):  # fmt: skip
+        with pytest.raises(TypeError):
+            work()
