@@ -30,7 +30,7 @@ _ANSWER_BOOL = frozenset({"isinstance", "issubclass", "hasattr", "callable"})
 
 
 class Facts:
-    """What is known about a function from its syntax tree alone."""
+    """The analysis of a function from its syntax tree alone."""
 
     def __init__(self, node: Any, unit: Unit) -> None:
         self.node = node

@@ -305,7 +305,7 @@ def _converted(value: Any) -> Any:
 
 
 def source_of(f: Any) -> Any:
-    """What to call in place of `f` to get something to loop over."""
+    """The callable that replaces `f` where its result is looped over."""
     return tensor_range if f is range_of else call(f)
 
 

@@ -15,7 +15,7 @@ _made: dict[int, tuple[Any, Any]] = {}
 
 
 def call(f: Any) -> Any:
-    """What to call in place of `f`."""
+    """The callable that replaces `f`."""
     kind = type(f)
     if kind is FunctionType:
         kept = _made.get(id(f))

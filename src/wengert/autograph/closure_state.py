@@ -52,7 +52,7 @@ class Cells:
             return EMPTY
 
     def forms(self) -> tuple[Any, ...]:
-        """What the tensors among the variables are like: what a trace learns may hang on them."""
+        """The dtypes and shapes of the tensors among the variables, on which hints may depend."""
         results = [(name, self.get(name)) for name in self._cells]
         return tuple([(n, value_trees.form(v)) for n, v in results if isinstance(v, Tensor)])
 

@@ -103,7 +103,7 @@ class Unit:
         return f"_{stem}{name}" if stem else name
 
     def resolve(self, name: str) -> Any:
-        """What a global or builtin name means now, or `None`."""
+        """The current value of a global or builtin name, or `None`."""
         if name in self._bound:
             return None
         cached = self._scope.get(name, _MISSING)

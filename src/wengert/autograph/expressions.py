@@ -180,7 +180,7 @@ class Expressions:
         return self.op(node, "chain", self(node.left), b.const(node, tuple(symbols)), *rest)
 
     def returned(self, node: ast.expr) -> Any:
-        """What a function returns; a name that may stand for no value is asked first."""
+        """A returned expression; a name that may be undefined is checked first."""
         if isinstance(node, ast.Tuple):
             return b.rebuilt(node, self.certain, frozenset())
         return self.certain(node)
@@ -265,7 +265,7 @@ class Expressions:
         return b.several(node, results)
 
     def iterable(self, node: ast.expr, rewrite: Expressions) -> ast.Call:
-        """What a loop runs over, as a source of ours if it is a tensor."""
+        """The iterable of a loop, as a `Source` if it is a tensor."""
         if isinstance(node, ast.Call) and not _looks_at_frames(node):
             function = self.op(node.func, "source_of", rewrite(node.func))
             value = rewrite.arguments(node, function)
@@ -298,7 +298,7 @@ class Expressions:
         return new
 
     def target(self, node: ast.expr) -> Any:
-        """What a called expression means by the globals of now, or `None` where that is open."""
+        """The current value of a called expression by the globals, or `None` if unknown."""
         if isinstance(node, ast.Name):
             return self.unit.resolve(node.id)
         if isinstance(node, ast.Attribute):

@@ -33,7 +33,7 @@ class Guarded(NamedTuple):
 
 
 def guarded(function: ast.AST) -> list[Guarded]:
-    """What the `try` statements in a function guard; those of functions inside it as well."""
+    """The lines that the `try` statements of a function and of its inner functions guard."""
     results: list[Guarded] = []
     for node in walk(function):
         if isinstance(node, ast.Try | ast.TryStar):

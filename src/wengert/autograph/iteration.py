@@ -237,7 +237,7 @@ class Steps(Source):
 
 
 def source(x: Any) -> Any:
-    """What to loop over in the graph for a tensor, a list that grew or a dataset; else `x`."""
+    """The source of a graph loop over a tensor, a growing list or a dataset; else `x`."""
     if isinstance(x, TracedList):
         return Elements(x)
     if hasattr(x, "traced_steps") and not executing_eagerly():

@@ -73,7 +73,7 @@ class Slots:
         return self.plan((k,), value)
 
     def plan(self, path: Path, value: Any) -> Any:
-        """How one value is carried."""
+        """The plan that carries one value."""
         hint = self.hints.get(path)
         if isinstance(hint, StandIn) and is_missing(value):
             if str(self.state.symbols[path[0]]) != self.state.site.result:
@@ -176,7 +176,7 @@ class Slots:
         return {plan.path: AsTensor() for plan in results}
 
     def shapes(self) -> list[TensorShape]:
-        """What is known of the shapes of each tensor in all turns."""
+        """The static shape of each tensor over all iterations."""
         return [TensorShape(s.shape) for s in self.slots]
 
     def values(self, tensors: list[SymbolicTensor | TensorArray]) -> list[Any]:

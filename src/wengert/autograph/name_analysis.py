@@ -223,7 +223,7 @@ def _class(node: ast.ClassDef, out: Effects) -> None:
 
 
 def inner_effects(node: Any) -> Effects:
-    """What an inner function does to the names around it: `reads` and `shared`."""
+    """The effects of an inner function on the names around it: `reads` and `shared`."""
     body = effects(node.body)
     own = declared(node.body)
     local = parameters(node.args) | (body.stores - own["nonlocal"] - own["global"])

@@ -70,7 +70,7 @@ def watch(cells: Cells) -> Watch:
 
 
 def _held(value: Any) -> dict[Any, Any] | None:
-    """What a list, dict or object of the user's holds now."""
+    """The current contents of a list, dict or object of the user's."""
     if isinstance(value, list):
         return dict(enumerate(value))
     if isinstance(value, dict):

@@ -218,7 +218,7 @@ def _traced(
 def _state_specs(
     here: Builder, plan: LoopPlan, skeleton: list[Apart | Slot], starts: list[Tensor]
 ) -> list[ShapeDtype]:
-    """What is known of the state in every turn."""
+    """The static specs of the state over all iterations."""
     specs = [here.specs[here.value_of(x)] for x in starts]
     assert len(plan.shapes) == len(specs), "each part of the state has a shape"
     return [ShapeDtype(as_shape(s), spec.dtype) for s, spec in zip(plan.shapes, specs, strict=True)]

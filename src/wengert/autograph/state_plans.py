@@ -205,7 +205,7 @@ class Many(_Plan):
         return bool(added) and self.slots.state.is_effect(self.path[0], added)
 
     def _growth(self, value: Any) -> Any:
-        """What the elements of a list are like, if it has grown or shrunk."""
+        """The specs of the elements of a list, if it has grown or shrunk."""
         if isinstance(value, TracedList):
             return value.element
         if not isinstance(value, list) or len(value) == len(self.value):
@@ -296,7 +296,7 @@ class Filled(_Plan):
 
 
 def rows_shape(row: TensorShape) -> tuple[int | None, ...] | None:
-    """What is known of the shape of an array that grows, by that of its elements."""
+    """The static shape of an array that grows, given that of its elements."""
     return None if row.rank is None else (None, *row.as_list())
 
 

@@ -16,7 +16,7 @@ class UndefinedError(ValueError, UnboundLocalError):
 
 
 class MixedError(UndefinedError, TypeError):
-    """What a name is, not only its value, depends on a tensor."""
+    """The type of a name's value depends on a tensor."""
 
 
 class Undefined:

@@ -29,7 +29,7 @@ _VERSION = 1
 
 
 class Entry(NamedTuple):
-    """What is known of a tensor in a file; only our own files have a checksum."""
+    """The header of a tensor in a file; only Wengert's files have a checksum."""
 
     dtype: DType
     shape: tuple[int, ...]

@@ -316,7 +316,7 @@ class CheckpointLoadStatus:
 
 
 class InitializationOnlyStatus:
-    """What `restore(None)` returns: nothing was restored."""
+    """The status of `restore(None)`: nothing was restored."""
 
     def assert_consumed(self) -> Any:
         """Raises `AssertionError`."""

@@ -23,7 +23,7 @@ _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r"}
 
 @dataclass
 class CheckpointState:
-    """What the file says: the latest checkpoint, all of them oldest first, and when they came."""
+    """The contents of the file: the latest checkpoint, all of them oldest first, and their times."""
 
     model_checkpoint_path: str = ""
     all_model_checkpoint_paths: list[str] = field(default_factory=list)
@@ -68,7 +68,7 @@ def _unquoted(text: str) -> str:
 def get_checkpoint_state(
     checkpoint_dir: Any, latest_filename: str | None = None
 ) -> CheckpointState | None:
-    """What is recorded of the checkpoints in a folder, or `None`."""
+    """The recorded state of the checkpoints in a folder, or `None`."""
     folder = local("get_checkpoint_state", checkpoint_dir)
     path = os.path.join(folder, latest_filename or "checkpoint")
     if not os.path.isfile(path):

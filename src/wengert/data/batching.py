@@ -94,7 +94,7 @@ class Batching(Plan):
         self._size, self._drop = size, drop_remainder
 
     def combiner(self) -> Callable[[list[Any]], Any]:
-        """What makes one of a list of elements."""
+        """A function that combines a list of elements into one."""
         raise NotImplementedError
 
     def start(self, run: Run) -> Iterator[Any]:

@@ -58,7 +58,7 @@ class Buckets:
     def pad(
         self, shapes: list[int] | None, values: Any, to_boundary: bool, no_padding: bool, drop: bool
     ) -> None:
-        """How the batches are filled up."""
+        """Sets the padding of the batches."""
         self._shapes, self._values, self._to_boundary = shapes, values, to_boundary
         self._no_padding, self._drop = no_padding, drop
 

@@ -69,7 +69,7 @@ def _tensors_in(value: Any, tensors: dict[int, Any], seen: set[int]) -> dict[int
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a function or container holds."""
+    """The values that a function or container refers to."""
     if isinstance(value, FunctionType):
         cells = [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
         return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]

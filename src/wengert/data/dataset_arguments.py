@@ -64,7 +64,7 @@ class DatasetSignature:
 
     @staticmethod
     def of(dataset: Dataset) -> DatasetSignature:
-        """What is known of a dataset that is passed on."""
+        """The signature of a dataset that is passed on."""
         plan = dataset._plan
         facts = DatasetSignature(plan.spec, plan.cardinality(), plan.options, uses_variables(plan))
         facts.kept = dataset if building() is not None else None  # a result must last
@@ -89,7 +89,7 @@ class DatasetArgument(Plan):
 
     @property
     def tensors(self) -> list[Any]:
-        """What a graph passes for it."""
+        """The tensors that a graph passes for it."""
         return [self.number]
 
     def resolve(self, number: Tensor) -> Any:

@@ -179,7 +179,7 @@ def random_steps(plan: Plan) -> list[Any]:
 
 
 def _after(source: Any, count: int) -> Any:
-    """What comes after so many elements, which are made again when somebody asks."""
+    """The elements after the first `count`, which are made again on demand."""
     while count:
         try:
             next(source)

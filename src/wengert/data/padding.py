@@ -182,7 +182,7 @@ def _filling(spec: TensorSpec, value: Tensor | float | str | None) -> np.ndarray
 
 
 def _up_to(spec: Any, given: Any) -> list[Any]:
-    """What is given for each leaf of a spec; what is given may itself be a list."""
+    """The argument for each leaf of a spec; it may itself be a list."""
     if isinstance(spec, Mapping):
         if not isinstance(given, Mapping) or set(spec) != set(given):
             kind = ValueError if isinstance(given, Mapping) else TypeError

@@ -78,7 +78,7 @@ class UserFunction:
         return zip(repeat(self.captured.filled(run.arguments[self.captured])), result)
 
     def _first_draws(self) -> Any:
-        """What a call on a sample gets."""
+        """The random states, and perhaps the function, for a call on a sample."""
         draws = keys.Draws(self.key or 0, 0)
         if self.captured is None:
             return draws
@@ -178,7 +178,7 @@ def _called(function: UserFunction, call: Any, arguments: tuple[Any, ...], draws
 
 
 def as_element(step: str, result: Any) -> Any:
-    """What a function returned; a list is taken for a tuple."""
+    """The result of a function as an element; a list becomes a tuple."""
     try:
         return normalize(tuple(result) if type(result) is list else result)
     except (TypeError, ValueError) as error:

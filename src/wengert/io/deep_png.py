@@ -55,7 +55,7 @@ def _stored(data: bytes, Image: Any) -> tuple[np.ndarray, Any]:
 
 
 def _read_as(data: bytes, order: str, Image: Any) -> tuple[np.ndarray, Any]:
-    """What Pillow reads of numbers whose bytes it takes to be in this order."""
+    """The pixels as Pillow reads them with this byte order."""
     with Image.open(io.BytesIO(data)) as picture:
         if order == "L":
             picture.tile = [(*t[:3], f"{picture.mode};16L") for t in picture.tile]

@@ -161,7 +161,7 @@ DECODE_BASE64 = Op(
 
 
 def decode_base64(input: TensorLike, name: str | None = None) -> Any:
-    """What base64 text says, with or without padding."""
+    """The bytes that base64 text encodes, with or without padding."""
     return _of_strings(input, lambda x: apply(DECODE_BASE64, x))
 
 

@@ -204,7 +204,7 @@ def _infer(serialized: ShapeDtype, wanted: Wanted) -> tuple[ShapeDtype, ...]:
 
 
 def specs(one: Expected, batch: tuple[int | None, ...]) -> list[ShapeDtype]:
-    """What is known of the arrays that a feature is made of."""
+    """The static specs of the arrays that make up a feature."""
     if one.kind == "dense":
         return [ShapeDtype((*batch, *one.shape), one.dtype)]
     if one.kind == "rows":

@@ -1,4 +1,4 @@
-"""How much memory the process holds, and the accelerators for it, looked at every so often."""
+"""Samples the memory of the process and of its accelerators at intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written down while a profile is taken: spans of time, each in its thread, and samples.
+"""The records of a profile: spans of time, each in its thread, and samples of memory.
 
 A span is also an annotation of JAX's profiler, so that it stands in JAX's own timeline beside the
 events of XLA.

@@ -144,7 +144,7 @@ class Opened:
 
 
 def entries(name: str, folder: str, file: str) -> dict[str, list[Any]]:
-    """What a file of arrays holds: (dtype, shape, checksum) by key."""
+    """The contents of a file of arrays: (dtype, shape, checksum) by key."""
     reader = Reader(name, os.path.join(folder, file))
     return {k: [e.dtype.name, list(e.shape), e.checksum] for k, e in reader.entries.items()}
 

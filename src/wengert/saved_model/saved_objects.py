@@ -91,7 +91,7 @@ def can_be_saved(x: Any) -> bool:
 
 
 def kind_of(x: Any) -> str:
-    """How an object comes back."""
+    """The kind as which an object is restored."""
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return "object"
     kinds: Any = {"variable": Variable, "function": FUNCTIONS, "dict": dict, "list": list}

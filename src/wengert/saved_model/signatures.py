@@ -45,7 +45,7 @@ def _outputs(skeleton: Any) -> dict[str, int] | str:
 def signatures_of(
     signatures: dict[str, ConcreteFunction | Function] | ConcreteFunction | None,
 ) -> dict[str, Signature]:
-    """What the user named, as signatures by name."""
+    """The user's `signatures` argument, as signatures by name."""
     if signatures is None:
         return {}
     if not isinstance(signatures, dict):
