@@ -23,7 +23,6 @@ from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, need_rank, static_int, wide
-from wengert.ops.shaping import transpose
 from wengert.ops.sizes import checked
 
 
@@ -323,7 +322,7 @@ def ctc_loss(
     """
     logits, labels = operand(logits), operand(labels)
     if not logits_time_major:
-        logits = transpose(logits, (1, 0, 2))
+        logits = tf.transpose(logits, (1, 0, 2))
     require(
         logits.ndim == 3 and labels.ndim == 2 and logits.dtype.is_floating,
         "ctc_loss",

@@ -180,8 +180,6 @@ def _divide_right(x: Tensor, r: Tensor) -> Tensor:
 
 
 def _qr_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
-    from wengert.ops.joining import split
-
     q, r = outs
     gq, gr = g
     m, n = r._array.shape[-2:]
@@ -196,8 +194,8 @@ def _qr_grad(g: tuple[Tensor, ...], outs: tuple[Tensor, ...]) -> Tensor:
     )
     if m == n:
         return _square_qr_grad(q, r, gq, gr)
-    u, v = split(r, [m, n - m], -1)
-    gu, gv = split(gr, [m, n - m], -1)
+    u, v = tf.split(r, [m, n - m], -1)
+    gu, gv = tf.split(gr, [m, n - m], -1)
     # The columns beyond the square part are q @ v: they move with q alone.
     gq = gq + tf.matmul(tf.matmul(q, v), gv, adjoint_b=True)
     return tf.concat([_square_qr_grad(q, u, gq, gu), tf.matmul(q, gv)], -1)

@@ -113,12 +113,10 @@ OVERLAP_AND_ADD = Op(
 
 
 def _move_last(x: Value, axis: int) -> Value:
-    from wengert.ops.shaping import transpose
-
     rank = x._array.ndim
     if axis == rank - 1:
         return x
-    return transpose(x, [*range(axis), *range(axis + 1, rank), axis])
+    return tf.transpose(x, [*range(axis), *range(axis + 1, rank), axis])
 
 
 @with_fallback
@@ -149,9 +147,7 @@ def frame(
     frames = apply(FRAME, x, length=length, step=step)
     if place == rank - 1:
         return frames
-    from wengert.ops.shaping import transpose
-
-    return transpose(frames, [*range(place), rank - 1, rank, *range(place, rank - 1)])
+    return tf.transpose(frames, [*range(place), rank - 1, rank, *range(place, rank - 1)])
 
 
 def _padded(x: Value, length: int, step: int, value: TensorLike) -> Value:
@@ -263,8 +259,6 @@ def mdct(
     pad_end: bool = False, norm: Any = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The modified discrete cosine transform, whose frames overlap by half."""
-    from wengert.ops.joining import split
-
     x = operand(signals)
     length = static_int("mdct", frame_length, "frame_length")
     half = _mdct_length(length)
@@ -273,7 +267,7 @@ def mdct(
         wrap(np.asarray(1 / math.sqrt(2), x.dtype.np)) if window_fn is None
         else window_fn(length, dtype=x.dtype)
     )  # fmt: skip
-    a, b, c, d = split(frames, 4, frames._array.ndim - 1)
+    a, b, c, d = tf.split(frames, 4, frames._array.ndim - 1)
     folded = tf.concat([-_flipped(c) - d, a - _flipped(b)], frames._array.ndim - 1)
     return tf.dct(folded, 4, norm=norm)
 
@@ -284,8 +278,6 @@ def inverse_mdct(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """The signal of an `mdct`, but for the first and last half frame."""
-    from wengert.ops.joining import split
-
     x = operand(mdcts)
     need_rank("inverse_mdct", x, 1)
     half = x._array.shape[-1]
@@ -294,7 +286,7 @@ def inverse_mdct(
         return tf.zeros((*x._array.shape[:-2], 0), x.dtype)
     spread = tf.dct(x, 4, norm=norm)
     last = spread._array.ndim - 1
-    first, second = split(spread, 2, last)
+    first, second = tf.split(spread, 2, last)
     unfolded = tf.concat([second, -_flipped(second), -_flipped(first), -first], last)
     if norm is None:
         unfolded = unfolded * (0.5 / factor(half, x.dtype))

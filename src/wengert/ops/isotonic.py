@@ -81,8 +81,6 @@ def isotonic_regression(
     >>> tf.nn.isotonic_regression([3.0, 1.0, 2.0])[0].numpy().tolist()
     [3.0, 1.5, 1.5]
     """
-    from wengert.ops.shaping import transpose
-
     x = operand(inputs)
     if x.dtype.is_integer:
         x = tf.cast(x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
@@ -92,10 +90,10 @@ def isotonic_regression(
         return x, tf.zeros(tf.shape(x), dtypes.int32)
     place = check_axis("isotonic_regression", static_int("isotonic_regression", axis), rank)
     order = [k for k in range(rank) if k != place] + [place]
-    rows = transpose(x, order) if place != rank - 1 else x
+    rows = tf.transpose(x, order) if place != rank - 1 else x
     out, runs = apply(ISOTONIC_REGRESSION, rows if decreasing else -rows)
     out = out if decreasing else -out
     if place == rank - 1:
         return out, runs
     back = [*range(place), rank - 1, *range(place, rank - 1)]
-    return transpose(out, back), transpose(runs, back)
+    return tf.transpose(out, back), tf.transpose(runs, back)

@@ -23,7 +23,6 @@ from wengert.ops import public as tf
 from wengert.ops.declare import function_of, in_float32, need_rank, static, wide
 from wengert.ops.fast_reductions import fold
 from wengert.ops.select import larger
-from wengert.ops.shaping import transpose
 from wengert.ops.sizes import agree
 from wengert.ops.softmax import (
     SOFTMAX_GRAD,
@@ -154,7 +153,7 @@ def softmax_cross_entropy_with_logits(
             labels = _in_shape(name, labels, logits, place == logits.ndim - 1)
         if place != logits.ndim - 1:
             order = [i for i in range(logits.ndim) if i != place] + [place]
-            labels, logits = transpose(labels, order), transpose(logits, order)
+            labels, logits = tf.transpose(labels, order), tf.transpose(logits, order)
         return apply2(CROSS_ENTROPY, labels, logits)
     except Exception as error:
         return fallback(softmax_cross_entropy_with_logits, error, (labels, logits, axis))

@@ -32,7 +32,6 @@ from wengert.core.types import (
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, static, wide
 from wengert.ops.fast_reductions import fold
-from wengert.ops.shaping import transpose
 
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
 
@@ -115,7 +114,7 @@ def _dropped(x: Tensor, *axes: int) -> Tensor:
 def _spectral_norm(x: Value, down: int, across: int, keepdims: bool) -> Tensor:
     shape = x._array.shape
     rest = [i for i in range(len(shape)) if i not in (down, across)]
-    top = tf.reduce_max(tf.svd(transpose(x, [*rest, down, across]), compute_uv=False), -1)
+    top = tf.reduce_max(tf.svd(tf.transpose(x, [*rest, down, across]), compute_uv=False), -1)
     if not keepdims:
         return top
     return tf.reshape(top, tuple(1 if i in (down, across) else d for i, d in enumerate(shape)))

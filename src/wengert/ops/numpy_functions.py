@@ -19,7 +19,6 @@ from wengert.core.convert import operand
 from wengert.core.types import SymbolicTensor, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.joining import split as _split
-from wengert.ops.shaping import transpose
 
 
 def rank(x: Any) -> int:
@@ -183,20 +182,20 @@ def ravel(a: Tensor) -> Tensor:
 
 
 def transposed(a: Tensor, axes: tuple[int, ...] | None = None) -> Tensor:
-    return transpose(a, None if axes is None else [i % rank(a) for i in axes])
+    return tf.transpose(a, None if axes is None else [i % rank(a) for i in axes])
 
 
 def swapaxes(a: Tensor, axis1: int, axis2: int) -> Tensor:
     order = list(range(rank(a)))
     order[axis1], order[axis2] = order[axis2], order[axis1]
-    return transpose(a, order)
+    return tf.transpose(a, order)
 
 
 def moveaxis(a: Tensor, source: int, destination: int) -> Tensor:
     # NumPy works the order of axes out; an array that shares one element costs nothing.
     blank = np.broadcast_to(np.empty([1] * rank(a)), range(1, rank(a) + 1))
     order = [n - 1 for n in np.moveaxis(blank, source, destination).shape]
-    return transpose(a, order)
+    return tf.transpose(a, order)
 
 
 def expand_dims(a: Tensor, axis: int | tuple[int, ...]) -> Tensor:

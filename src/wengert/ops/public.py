@@ -39,7 +39,7 @@ TABLE = {
     "ops.gather": "gather gather_nd",
     "ops.guarded": "divide_no_nan multiply_no_nan xdivy xlog1py xlogy",
     "ops.indexing": "boolean_mask invert_permutation one_hot sequence_mask",
-    "ops.joining": "concat stack unstack",
+    "ops.joining": "concat split stack unstack",
     "ops.losses": "sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits",
     "ops.matmul": "matmul",
     "ops.norms": "clip_by_norm norm",
@@ -58,7 +58,7 @@ TABLE = {
         "segment_max segment_sum unsorted_segment_max unsorted_segment_mean unsorted_segment_sum"
     ),
     "ops.select": "clip_by_value maximum minimum where",
-    "ops.shaping": "broadcast_to identity reshape stop_gradient",
+    "ops.shaping": "broadcast_to identity reshape stop_gradient transpose",
     "ops.softmax": "log_softmax softmax",
     "ops.solve": "det inv solve triangular_solve",
     "ops.sorting": "argsort sort",

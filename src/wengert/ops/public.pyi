@@ -87,6 +87,7 @@ from wengert.ops.indexing import invert_permutation as invert_permutation
 from wengert.ops.indexing import one_hot as one_hot
 from wengert.ops.indexing import sequence_mask as sequence_mask
 from wengert.ops.joining import concat as concat
+from wengert.ops.joining import split as split
 from wengert.ops.joining import stack as stack
 from wengert.ops.joining import unstack as unstack
 from wengert.ops.losses import (
@@ -145,6 +146,7 @@ from wengert.ops.shaping import broadcast_to as broadcast_to
 from wengert.ops.shaping import identity as identity
 from wengert.ops.shaping import reshape as reshape
 from wengert.ops.shaping import stop_gradient as stop_gradient
+from wengert.ops.shaping import transpose as transpose
 from wengert.ops.softmax import log_softmax as log_softmax
 from wengert.ops.softmax import softmax as softmax
 from wengert.ops.solve import det as det

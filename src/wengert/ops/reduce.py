@@ -46,7 +46,6 @@ from wengert.ops.declare import (
     wide,
 )
 from wengert.ops.fast_reductions import combine, fold
-from wengert.ops.shaping import transpose
 
 P = ParamSpec("P")
 
@@ -147,7 +146,7 @@ def _moved_first(x: SymbolicTensor, axis: Any) -> Tensor:
     number = tf.cast(axis, dtypes.int32)
     number = number + rank * tf.cast(number < 0, dtypes.int32)
     after = tf.cast(others >= number, dtypes.int32)
-    return transpose(x, tf.concat([tf.reshape(number, (1,)), others + after], 0))
+    return tf.transpose(x, tf.concat([tf.reshape(number, (1,)), others + after], 0))
 
 
 def lowest(dtype: np.dtype) -> int | np.generic:
@@ -362,9 +361,9 @@ def _prod_grad(
     rest = tuple(i for i in range(len(x_shape)) if i not in axis)
     order, last = rest + axis, len(rest)
     moved = tuple(x_shape[i] for i in order)
-    flat = tf.reshape(transpose(x, order), (*moved[:last], count(x_shape, axis)))
+    flat = tf.reshape(tf.transpose(x, order), (*moved[:last], count(x_shape, axis)))
     others = tf.reshape(tf.cumprod(flat, last, True) * tf.cumprod(flat, last, True, True), moved)
-    others = transpose(others, tuple(int(i) for i in np.argsort(order)))
+    others = tf.transpose(others, tuple(int(i) for i in np.argsort(order)))
     return kept(g, x_shape, axis, keepdims) * others
 
 

@@ -73,9 +73,7 @@ def _arranged(x: Tensor, order: Axes) -> Tensor:
     """`x`, whose axis k belongs at place `order[k]`, with its axes in their places."""
     if order == tuple(range(len(order))):
         return x
-    from wengert.ops.shaping import transpose
-
-    return transpose(x, _order(order))
+    return tf.transpose(x, _order(order))
 
 
 TENSORDOT = Op(
@@ -213,8 +211,6 @@ def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Any:
 @with_fallback
 def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Swaps the last two axes."""
-    from wengert.ops.shaping import transpose
-
     a = operand(a)
     rank = len(a.shape)
     require(
@@ -223,7 +219,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         f"rank 2 or more was expected; got rank {rank}",
         kind=ValueError,
     )
-    return transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
+    return tf.transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
 
 
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
