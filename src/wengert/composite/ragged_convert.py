@@ -14,7 +14,7 @@ from wengert.core.errors import at_site, require
 from wengert.core.shapes import as_shape
 from wengert.core.types import Dim, DType, IndexedSlices, SymbolicTensor, Tensor, TensorShape, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import of_unknown_length, static, static_tuple
+from wengert.ops.declare import has_unknown_length, static, static_tuple
 from wengert.ops.sizes import at_least
 
 _NO_GAPS = Requirement(
@@ -56,7 +56,7 @@ def to_tensor(
     shape: Any = None,
 ) -> Tensor:
     """A dense tensor with short rows filled up."""
-    if of_unknown_length(shape):
+    if has_unknown_length(shape):
         shape = tf.ensure_shape(shape, [x.shape.rank])
     asked = _asked_sizes(shape)
     if asked is not None:

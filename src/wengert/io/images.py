@@ -19,7 +19,7 @@ from wengert.core.op import Op, ShapeDtype
 from wengert.core.symbolic import is_symbolic
 from wengert.io import deep_png
 from wengert.io.files import one_string
-from wengert.ops.declare import of_length
+from wengert.ops.declare import with_length
 from wengert.ops.strings import static_int_or, static_str
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def decode_and_crop_jpeg(
         raise invalid_dtype("decode_and_crop_jpeg", "`crop_window` has whole numbers", window)
     if not window.shape.is_compatible_with([4]):
         raise invalid("decode_and_crop_jpeg", "`crop_window` has four numbers", window)
-    result = apply(CROP, decode_jpeg(contents, channels, *args, **kwargs), of_length(window, 4))
+    result = apply(CROP, decode_jpeg(contents, channels, *args, **kwargs), with_length(window, 4))
     if not is_symbolic(window):
         result.set_shape([*window.numpy().tolist()[2:], None])
     return result

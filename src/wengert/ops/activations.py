@@ -18,7 +18,14 @@ from wengert.core.lowering_checks import as_numbers
 from wengert.core.op_facts import TAME
 from wengert.core.types import JaxArray, Op, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, function_of, in_float32, static_float, unary, wide
+from wengert.ops.declare import (
+    binary,
+    function_of,
+    in_float32,
+    lower_in_float32,
+    static_float,
+    unary,
+)
 from wengert.ops.select import choose, larger, smaller
 
 
@@ -32,7 +39,7 @@ def _gate(name: str, kernel: Any, lower: Any, grad_y: Any) -> Op:
     op = binary(
         name,
         kernel,
-        wide(lower),
+        lower_in_float32(lower),
         grad=(lambda h, y: apply2(op, h, y), grad_y),
         accepts=dtypes.REAL,
     )
@@ -152,7 +159,9 @@ def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray
 LEAKY_RELU_GRAD = binary(
     "leaky_relu_grad",
     in_float32(_leaky_grad_kernel),
-    wide(lambda g, x, alpha: lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))),
+    lower_in_float32(
+        lambda g, x, alpha: lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))
+    ),
     grad=(
         lambda h, y, alpha: apply(LEAKY_RELU_GRAD, h, y, alpha=alpha),
         lambda h, y: tf.zeros_like(y),
@@ -162,7 +171,9 @@ LEAKY_RELU_GRAD = binary(
 LEAKY_RELU = unary(
     "leaky_relu",
     in_float32(_leaky_kernel),
-    wide(lambda x, alpha: (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))),
+    lower_in_float32(
+        lambda x, alpha: (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))
+    ),
     grad=lambda g, x, alpha: apply(LEAKY_RELU_GRAD, g, x, alpha=alpha),
     accepts=dtypes.FLOAT,
 )
@@ -198,7 +209,7 @@ def _elu_kernel(x: np.ndarray) -> np.ndarray:
     unary(
         "elu",
         in_float32(_elu_kernel),
-        wide(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
+        lower_in_float32(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
         grad=lambda g, out: apply2(ELU_GRAD, g, out),
         accepts=dtypes.FLOAT,
     )
@@ -244,7 +255,7 @@ SELU_GRAD = _gate(
     unary(
         "selu",
         in_float32(_selu_kernel),
-        wide(_lower_selu),
+        lower_in_float32(_lower_selu),
         grad=lambda g, out: apply2(SELU_GRAD, g, out),
         accepts=dtypes.FLOAT,
     )

@@ -23,7 +23,7 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import expand, in_float32, wide
+from wengert.ops.declare import expand, in_float32, lower_in_float32
 from wengert.ops.fast_reductions import fold
 from wengert.ops.shaping import sum_to
 from wengert.ops.sizes import checked
@@ -117,7 +117,7 @@ ATTENTION_WEIGHTS = Op(
     "*xs",
     kernel=in_float32(_weights_array),
     infer=_infer_weights,
-    lower=wide(_lower_weights),
+    lower=lower_in_float32(_lower_weights),
     grad=Joint(_weights_grad),
     match=(0, 1),
 )
@@ -163,7 +163,7 @@ def _lower_plain(
     q: JaxArray, k: JaxArray, v: JaxArray, *mask: JaxArray, is_causal: bool, scale: float | None
 ) -> JaxArray:
     if q.dtype.itemsize == 2:
-        return wide(_lower_plain)(q, k, v, *mask, is_causal=is_causal, scale=scale)
+        return lower_in_float32(_lower_plain)(q, k, v, *mask, is_causal=is_causal, scale=scale)
     weights = _lower_weights(q, k, *mask, is_causal=is_causal, scale=scale)
     lead = tuple(range(q.ndim - 2))
     return lax.dot_general(weights, v, (((q.ndim - 1,), (q.ndim - 2,)), (lead, lead)))

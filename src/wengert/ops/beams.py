@@ -17,7 +17,7 @@ from wengert.core.errors import require
 from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.ctc import SparseValue
-from wengert.ops.declare import need_rank, static_int, whole_operand
+from wengert.ops.declare import integer_operand, need_rank, static_int
 from wengert.ops.sizes import checked
 
 _NAME = "ctc_beam_search_decoder"
@@ -54,9 +54,9 @@ class _Beams:
 
     def _merge(self, longer: np.ndarray, label: np.ndarray) -> None:
         """Adds what reaches a beam from a shorter one to it."""
-        place = {p: i for i, p in enumerate(self.labels)}
+        index = {p: i for i, p in enumerate(self.labels)}
         for i, p in enumerate(self.labels):
-            before = place.get(p[:-1]) if p else None
+            before = index.get(p[:-1]) if p else None
             if before is not None:
                 label[i] = np.logaddexp(label[i], longer[before, p[-1]])
                 longer[before, p[-1]] = -np.inf
@@ -170,7 +170,7 @@ def collapse_repeated(
     >>> tf.nn.collapse_repeated([[1, 1, 2, 2, 1]], [5])[0].numpy().tolist()
     [[1, 2, 1]]
     """
-    x, lengths = operand(labels), whole_operand(seq_length)
+    x, lengths = operand(labels), integer_operand(seq_length)
     need_rank("collapse_repeated", x, 2, 2)
     first = tf.ones(tf.shape(x[:, :1]), dtypes.bool_)
     new = tf.concat([first, tf.not_equal(x[:, 1:], x[:, :-1])], 1)

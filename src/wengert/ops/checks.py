@@ -272,7 +272,7 @@ def assert_near(
     x: TensorLike, y: TensorLike, rtol: TensorLike | None = None, atol: TensorLike | None = None, message: Any = None,
     summarize: Any = None, name: str | None = None,
 ) -> None:  # fmt: skip
-    """Raises unless x is y or |x - y| < atol + rtol * |y|; tolerances are ten steps of the dtype."""
+    """Raises unless x is y or |x - y| < atol + rtol * |y|; by default ten steps of the dtype."""
     a, b = operands("assert_near", x, y)
     small = 10 * float(_epsilon(a.dtype))
     relative = small if rtol is None else float(operand(rtol))

@@ -15,7 +15,7 @@ import numpy as np
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import JaxArray
 from wengert.ops import sliding as geometry
-from wengert.ops.declare import wide
+from wengert.ops.declare import lower_in_float32
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
@@ -98,7 +98,7 @@ def strided(x: JaxArray, start: tuple[int, ...], counts: Any, strides: Any) -> J
     return lax.slice(x, start, limits, strides)
 
 
-@wide
+@lower_in_float32
 def _on_cpu(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     depthwise = w.shape[-2] == 1
     return (_by_offset if depthwise else _by_group)(x, w, at, groups)
@@ -161,7 +161,7 @@ def _as_first(x: JaxArray, at: Windows) -> JaxArray:
     return lax.transpose(x, (0, 4, 1, 2, 3)) if at.first else x
 
 
-@wide
+@lower_in_float32
 def _layered(x: JaxArray, w: JaxArray, at: Windows) -> JaxArray:
     layers = _Layers.of(x.shape, w.shape[:3], at)
     x = _last(x, at)
@@ -170,7 +170,7 @@ def _layered(x: JaxArray, w: JaxArray, at: Windows) -> JaxArray:
     return _as_first(lax.reshape(y, (x.shape[0], layers.places, *y.shape[1:])), at)
 
 
-@wide
+@lower_in_float32
 def _layered_input(g: JaxArray, w: JaxArray, shape: tuple[int, ...], at: Windows) -> JaxArray:
     layers = _Layers.of(shape, w.shape[:3], at)
     batch, channels, sizes = geometry.split(shape, at.first)
@@ -181,7 +181,7 @@ def _layered_input(g: JaxArray, w: JaxArray, shape: tuple[int, ...], at: Windows
     return _as_first(_sum([layers.spread(p, k, full) for k, p in enumerate(parts)]), at)
 
 
-@wide
+@lower_in_float32
 def _layered_filter(x: JaxArray, g: JaxArray, shape: tuple[int, ...], at: Windows) -> JaxArray:
     layers = _Layers.of(x.shape, shape[:3], at)
     images, above = layers.frames(_last(x, at)), _together(_last(g, at))

@@ -27,9 +27,9 @@ from wengert.core.sites import caller
 from wengert.core.symbolic import is_symbolic
 from wengert.core.types import DType, Op, ShapeDtype, Tensor, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic, of_unknown_length, static_int, static_tuple
+from wengert.ops.declare import has_unknown_length, is_dynamic, static_int, static_tuple
 from wengert.ops.sizes import at_least, made
-from wengert.ops.sizes import whole_shape as sizes
+from wengert.ops.sizes import static_shape as sizes
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, ShapeLike, TensorLike
@@ -129,7 +129,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any
     [0, 0]
     """
     try:
-        if of_unknown_length(shape):
+        if has_unknown_length(shape):
             return fill(shape, wrap(_blank((), dtypes.as_dtype(dtype))))
         result, kind = sizes("zeros", shape), dtypes.as_dtype(dtype)
         if executing_eagerly():
@@ -159,7 +159,7 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: Any = None, layout: Any 
     """
     kind = dtypes.as_dtype(dtype)
     require_dtype(kind is not dtypes.string, "ones", "there is no string 1")
-    if of_unknown_length(shape):
+    if has_unknown_length(shape):
         return fill(shape, wrap(np.ones((), kind.np)))
     result = sizes("ones", shape)
     if executing_eagerly():
@@ -274,7 +274,7 @@ def fill(
             "`value` must be a scalar",
             x,
         )
-        shape = _as_vector(dims) if of_unknown_length(dims) else sizes("fill", dims)
+        shape = _as_vector(dims) if has_unknown_length(dims) else sizes("fill", dims)
         return tf.broadcast_to(tf.reshape(x, ()) if x._array.ndim else x, shape)
     except Exception as error:
         return fallback(fill, error, (dims, value, layout))
@@ -536,22 +536,22 @@ def linspace(
     count = at_least("linspace", "`num`", counts[0], 0)
     given = x._array.shape, y._array.shape
     shape = broadcast("linspace", *given)
-    place = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
-    x, y = (tf.expand_dims(tf.broadcast_to(v, shape), place) for v in (x, y))
+    dim = check_axis("linspace", static_int("linspace", axis), len(shape) + 1)
+    x, y = (tf.expand_dims(tf.broadcast_to(v, shape), dim) for v in (x, y))
     if type(count) is Dim:
-        return _open_linspace(x, y, count, place, len(shape) + 1)
+        return _open_linspace(x, y, count, dim, len(shape) + 1)
     if count <= 1:
-        return x if count == 1 else x[(builtins.slice(None),) * place + (builtins.slice(0),)]
+        return x if count == 1 else x[(builtins.slice(None),) * dim + (builtins.slice(0),)]
     steps = made("linspace", np.arange, 1, count - 1).reshape(
-        [-1 if k == place else 1 for k in _upto(len(shape))]
+        [-1 if k == dim else 1 for k in _upto(len(shape))]
     )
     inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
-    return tf.concat([x, inner, y], place)
+    return tf.concat([x, inner, y], dim)
 
 
-def _open_linspace(x: Tensor, y: Tensor, count: Dim, place: int, rank: int) -> Tensor:
+def _open_linspace(x: Tensor, y: Tensor, count: Dim, dim: int, rank: int) -> Tensor:
     """The values for a number of them that only the running function knows."""
-    shape = [count if k == place else 1 for k in builtins.range(rank)]
+    shape = [count if k == dim else 1 for k in builtins.range(rank)]
     number, last = tf.reshape(range(count), shape), operand(count) - 1
     steps = tf.cast(operand(larger(count - 1, 1)), x.dtype)
     inner = x + (y - x) / steps * tf.cast(number, x.dtype)

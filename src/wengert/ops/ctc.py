@@ -22,7 +22,7 @@ from wengert.core.lazy_modules import Lazy, jnp, lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, static_int, wide
+from wengert.ops.declare import in_float32, lower_in_float32, need_rank, static_int
 from wengert.ops.sizes import checked
 
 
@@ -57,10 +57,12 @@ def _problem(
     states = xp.concatenate([states, blanks[:, -1:]], 1)
     # A label may follow the one before without a blank between them unless they are equal.
     differs = xp.concatenate([xp.zeros((batch, 2), bool), states[:, 2:] != states[:, :-2]], 1)
-    place = xp.arange(2 * longest + 1)[None]
-    skips = differs & (place % 2 == 1)
+    position = xp.arange(2 * longest + 1)[None]
+    skips = differs & (position % 2 == 1)
     ends = 2 * label_length[:, None]
-    finals = xp.where((place == ends) | (place == ends - 1), 0.0, -np.inf).astype(logits.dtype)
+    finals = xp.where((position == ends) | (position == ends - 1), 0.0, -np.inf).astype(
+        logits.dtype
+    )
     index = xp.broadcast_to(states[None], (logits.shape[0], *states.shape))
     emissions = xp.take_along_axis(log_probs, index, 2)
     return _Problem(log_probs, emissions, states, skips, finals, logit_length)
@@ -91,9 +93,9 @@ def _backward(xp: ModuleType, p: _Problem, beta: Any, t: Any, following: Any) ->
 
 
 def _first(xp: ModuleType | Lazy, p: _Problem, emission: JaxArray | np.ndarray) -> Any:
-    place = xp.arange(p.states.shape[1])[None]
+    position = xp.arange(p.states.shape[1])[None]
     live = (p.lengths > 0)[:, None]
-    return xp.where(live & (place < 2), emission, -np.inf)
+    return xp.where(live & (position < 2), emission, -np.inf)
 
 
 def _total(xp: ModuleType | Lazy, p: _Problem, alpha: JaxArray | np.ndarray) -> Any:
@@ -288,7 +290,7 @@ CTC_LOSS_GRAD = Op(
     "g logits labels label_length logit_length",
     kernel=in_float32(_grad_kernel),
     infer=lambda g, logits, labels, label_length, logit_length, blank: logits,
-    lower=wide(_lower_grad),
+    lower=lower_in_float32(_lower_grad),
     grad=(_grad_grad_g, _no_second_order, None, None, None),
     match=(0, 1),
 )
@@ -297,7 +299,7 @@ CTC_LOSS = Op(
     "logits labels label_length logit_length",
     kernel=checked(in_float32(_loss_kernel), _infer_loss),
     infer=_infer_loss,
-    lower=checked(wide(_lower_loss), _infer_loss),
+    lower=checked(lower_in_float32(_lower_loss), _infer_loss),
     grad=(
         lambda g, logits, labels, label_length, logit_length, blank: apply(
             CTC_LOSS_GRAD, g, logits, labels, label_length, logit_length, blank=blank
@@ -375,9 +377,9 @@ def _decode(
     if merge:
         keep &= best != before
     rows, times = np.nonzero(keep.T)
-    place = (np.cumsum(keep.T, 1) - 1)[rows, times]
-    indices = np.stack([rows, place], 1).astype(np.int64).reshape(-1, 2)
-    widest = int(place.max()) + 1 if len(place) else 0
+    position = (np.cumsum(keep.T, 1) - 1)[rows, times]
+    indices = np.stack([rows, position], 1).astype(np.int64).reshape(-1, 2)
+    widest = int(position.max()) + 1 if len(position) else 0
     score = np.where(live, x.max(2), 0).sum(0, keepdims=True).T
     shape = np.array([batch, widest], np.int64)
     return indices, best.T[rows, times].astype(np.int64), shape, (-score).astype(x.dtype)

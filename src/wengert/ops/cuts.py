@@ -18,7 +18,7 @@ from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.op import Op, ShapeDtype
-from wengert.ops.declare import of_length, static_int, static_tuple
+from wengert.ops.declare import static_int, static_tuple, with_length
 from wengert.ops.slicing import marked, writable
 from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
 
@@ -37,7 +37,7 @@ def slice(
     try:
         x = operand(input_)
         dims = x._array.shape
-        begin, size = of_length(begin, len(dims)), of_length(size, len(dims))
+        begin, size = with_length(begin, len(dims)), with_length(size, len(dims))
         starts, counts = static_tuple("slice", begin, "begin"), static_tuple("slice", size, "size")
         if not len(starts) == len(counts) == len(dims):
             raise invalid("slice", f"`begin` and `size` need {len(dims)} numbers each", x)

@@ -137,7 +137,7 @@ def dct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The cosine transform of types 1 to 4; `n` crops or fills up first, "ortho" makes it unitary."""
+    """The cosine transform of types 1 to 4; `n` crops or pads first, "ortho" makes it unitary."""
     n = None if n is None else static_int("dct", n, "n")
     _check_dct("dct", type, n, axis, norm)
     x = operand(input)

@@ -1,7 +1,8 @@
 """Short forms for declaring the common shapes of operation, and helpers that rules share.
 
 `unary` and `binary` fill in the shape rule of elementwise operations; everything else is declared
-with `Op` in full. `function_of` makes the function that users call. `static` turns what users give for shapes and axes into plain Python numbers.
+with `Op` in full. `function_of` makes the function that users call. `static` turns what users give
+for shapes and axes into plain Python numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ HALF = frozenset({dtypes.float16.np.num, dtypes.bfloat16.np.num})
 def where_ranked(infer: Callable[..., Any]) -> Callable[..., ShapeDtype]:
     """A shape rule that is asked where the ranks of all inputs are known.
 
-    Elsewhere nothing is known of the shape; the dtype is the attribute `dtype` or the first input's.
+    For an unknown rank the result has an unknown shape, and the dtype of the attribute `dtype` or
+    else of the first input.
     """
 
     @functools.wraps(infer)
@@ -186,7 +188,7 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a kernel compute half-precision arguments in float32 and round once at the end."""
 
     @functools.wraps(kernel)
-    def wide(
+    def widened(
         *xs: np.ndarray, **attrs: Any
     ) -> np.generic | np.ndarray | tuple[np.generic | np.ndarray, ...]:
         for x in xs:
@@ -200,10 +202,10 @@ def in_float32(kernel: Callable[..., Any]) -> Callable[..., Any]:
             return tuple(_narrow(o, half) for o in out)
         return _narrow(out, half)
 
-    return wide
+    return widened
 
 
-def wide(lower: Callable[..., Any]) -> Callable[..., Any]:
+def lower_in_float32(lower: Callable[..., Any]) -> Callable[..., Any]:
     """Lets a lowering compute half-precision arguments in float32 and round once at the end."""
 
     @functools.wraps(lower)
@@ -225,7 +227,7 @@ def _convert(x: JaxArray | np.ndarray | Padded, old: np.dtype, new: np.dtype) ->
     return lax.convert_element_type(x, new) if x.dtype == old else x
 
 
-def calm(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def without_fp_warnings(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Keeps a kernel that calls another library's Python from warning about infinities in it."""
 
     @functools.wraps(kernel)
@@ -246,8 +248,8 @@ def rank_of(x: Value) -> int | None:
     return x.shape.rank if type(x) is SymbolicTensor else x._array.ndim
 
 
-def place_of(name: str, axis: int, x: Any, extra: int = 0) -> int:
-    """An axis of a tensor, or of one with `extra` more, as a non-negative number.
+def normalized_axis(name: str, axis: int, x: Any, extra: int = 0) -> int:
+    """An axis of a tensor, or of one with `extra` more axes, as a non-negative number.
 
     Where the rank is unknown, axes can only be counted from the front.
     """
@@ -264,14 +266,14 @@ def is_dynamic(value: Any) -> bool:
     return kind is SymbolicTensor or (isinstance(value, Variable) and not executing_eagerly())
 
 
-def of_unknown_length(value: Any) -> bool:
+def has_unknown_length(value: Any) -> bool:
     """Whether how many numbers a tensor holds is known only when the traced function runs."""
     return is_dynamic(value) and not value.shape.is_fully_defined()
 
 
-def of_length(value: Any, *shape: int) -> Any:
+def with_length(value: Any, *shape: int) -> Any:
     """A tensor of numbers, with the shape that it must have where a trace does not know it."""
-    if not of_unknown_length(value):
+    if not has_unknown_length(value):
         return value
     from wengert.ops.cast import ensure_shape
 
@@ -330,8 +332,8 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def whole_operand(value: Any) -> Value:
-    """A tensor for labels, lengths or places, which NumPy's arrays may hold as floats or booleans."""
+def integer_operand(value: Any) -> Value:
+    """An integer tensor of labels, lengths or positions; NumPy may hold them as floats or booleans."""
     if isinstance(value, np.ndarray | np.generic) and value.dtype not in (np.int32, np.int64):
         value = _narrowed(without_fractions(value))
     return operand_or_empty(value, dtypes.int32)
@@ -374,7 +376,7 @@ def _static_or_none(name: str, value: Any) -> Any:
         return None
 
 
-def about_none(value: Any) -> str:
+def remedy_for_none(value: Any) -> str:
     """What to do about `None` among sizes, which in a trace is one that nobody knows yet."""
     if isinstance(value, shapes.TensorShape):
         value = value.as_list() if value.rank is not None else [None]
@@ -392,7 +394,7 @@ def static_tuple(name: str, value: TensorLike, what: str = "shape") -> tuple[int
     if isinstance(result, int | Dim):
         return (result,)  # type: ignore[return-value]  # an unknown size acts as a number
     if result is None or not _NUMBER.issuperset(map(type, result)):
-        help = about_none(value)
+        help = remedy_for_none(value)
         raise invalid_dtype(name, f"`{what}` must be a list of whole numbers", value, help=help)
     return result
 
@@ -407,7 +409,7 @@ def static_int(
         return default
     result = _static_or_none(name, value)
     if not isinstance(result, int | Dim):
-        help = "" if what == "axis" else about_none(value)
+        help = "" if what == "axis" else remedy_for_none(value)
         raise invalid_dtype(name, f"`{what}` must be one whole number", value, help=help)
     return result  # type: ignore[return-value]  # an unknown number acts as a number
 

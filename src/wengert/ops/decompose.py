@@ -22,7 +22,7 @@ from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op_facts import Hazards
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, must_fit, wide
+from wengert.ops.declare import in_float32, lower_in_float32, must_fit
 from wengert.ops.nan_matrices import nan_of
 from wengert.ops.solve import square
 
@@ -132,7 +132,7 @@ CHOLESKY = Op(
     "x",
     kernel=lambda x: np.tril(_cholesky_kernel(x)),
     infer=square("cholesky"),
-    lower=wide(lambda x: lower_triangle(_lower_cholesky(lower_triangle(x)))),
+    lower=lower_in_float32(lambda x: lower_triangle(_lower_cholesky(lower_triangle(x)))),
     grad=_cholesky_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -212,7 +212,7 @@ QR = Op(
     "x",
     kernel=_qr_kernel,
     infer=_infer_qr,
-    lower=wide(_lower_qr),
+    lower=lower_in_float32(_lower_qr),
     grad=_qr_grad,
     accepts=dtypes.INEXACT,
     outputs=2,

@@ -34,7 +34,14 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import number_type, place_of, rank_of, static, static_tuple, where_ranked
+from wengert.ops.declare import (
+    normalized_axis,
+    number_type,
+    rank_of,
+    static,
+    static_tuple,
+    where_ranked,
+)
 from wengert.ops.sizes import listed
 
 SHAPE = Op(
@@ -175,12 +182,12 @@ def expand_dims(input: TensorLike, axis: Axis, name: str | None = None) -> Tenso
     """
     try:
         x = operand(input)
-        place = static("expand_dims", axis)
-        if isinstance(place, tuple) and len(place) == 1:
-            place = place[0]
-        if not isinstance(place, int):
+        dim = static("expand_dims", axis)
+        if isinstance(dim, tuple) and len(dim) == 1:
+            dim = dim[0]
+        if not isinstance(dim, int):
             raise invalid("expand_dims", f"`axis` must be one number; got {axis!r}")
-        return apply(EXPAND_DIMS, x, axis=place_of("expand_dims", place, x, 1))
+        return apply(EXPAND_DIMS, x, axis=normalized_axis("expand_dims", dim, x, 1))
     except Exception as error:
         return fallback(expand_dims, error, (input, axis))
 

@@ -19,7 +19,7 @@ from wengert.core.errors import require
 from wengert.core.lazy_modules import jax, jax_linalg, jnp, lax, linalg, scipy_linalg
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import calm, in_float32, wide
+from wengert.ops.declare import in_float32, lower_in_float32, without_fp_warnings
 from wengert.ops.decompose import (
     finite_or_nan,
     gaps,
@@ -86,7 +86,7 @@ EIGH = Op(
     "x",
     kernel=_eigh_kernel,
     infer=_infer_eigh,
-    lower=wide(_lower_eigh),
+    lower=lower_in_float32(_lower_eigh),
     grad=_eigh_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -112,7 +112,7 @@ EIGVALSH = Op(
     "x",
     kernel=_eigvalsh_kernel,
     infer=lambda x: _values("eigvalsh", x),
-    lower=wide(lambda x: _lower_eigh(x)[0]),
+    lower=lower_in_float32(lambda x: _lower_eigh(x)[0]),
     grad=_eigvalsh_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -172,7 +172,7 @@ EIG = Op(
     "x",
     kernel=lambda x, x_dtype: _eig_kernel(x),
     infer=lambda x, x_dtype: _infer_eig(x),
-    lower=wide(lambda x, x_dtype: _lower_eig(x)),
+    lower=lower_in_float32(lambda x, x_dtype: _lower_eig(x)),
     grad=_eig_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -196,7 +196,7 @@ EIGVALS = Op(
     "x",
     kernel=or_nan(in_float32(lambda x: np.linalg.eigvals(x).astype(_wide(x)))),
     infer=lambda x: _values("eigvals", x, _complex(x.dtype)),
-    lower=wide(lambda x: _lower_eig(x, vectors=False)[0]),
+    lower=lower_in_float32(lambda x: _lower_eig(x, vectors=False)[0]),
     grad=_eigvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -216,7 +216,7 @@ def _along(op: Op, g: Tensor, x: Tensor) -> Tensor:
     return apply(op, block)[..., :n, n:]
 
 
-@calm
+@without_fp_warnings
 def _each(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
     """Applies a function of one matrix to a stack; a result it cannot have becomes NaN."""
     must_be_square(x)
@@ -239,7 +239,7 @@ EXPM = Op(
     kernel=in_float32(lambda x: _each(scipy_linalg.expm, x)),
     infer=square("expm"),
     # Padé approximants with scaling and squaring, which `lax` does not have.
-    lower=wide(finite_or_nan(lambda x: jax_linalg.expm(x) if x.size else x)),
+    lower=lower_in_float32(finite_or_nan(lambda x: jax_linalg.expm(x) if x.size else x)),
     grad=lambda g, x: _along(EXPM, g, x),
     accepts=dtypes.INEXACT,
 )
@@ -300,7 +300,7 @@ SQRTM = Op(
     "x",
     kernel=in_float32(lambda x: _each(scipy_linalg.sqrtm, x)),
     infer=square("sqrtm"),
-    lower=wide(_lower_sqrtm),
+    lower=lower_in_float32(_lower_sqrtm),
     grad=lambda g, x: _along(SQRTM, g, x),
     accepts=dtypes.INEXACT,
 )

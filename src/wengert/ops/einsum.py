@@ -19,7 +19,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops.costs import product
-from wengert.ops.declare import in_float32, wide
+from wengert.ops.declare import in_float32, lower_in_float32
 from wengert.ops.equation import (
     DOTS,
     ContractionPlan,
@@ -142,7 +142,7 @@ def _lower_prepare(x: JaxArray, how: Operand) -> JaxArray:
     return _lower_summed(x, axes=how.summed) if how.summed else x
 
 
-_lower_summed = wide(lambda x, axes: fold(x, 0, lax.add, axes))
+_lower_summed = lower_in_float32(lambda x, axes: fold(x, 0, lax.add, axes))
 
 
 def _lower_finish(x: Any, have: str, out: str, dims: dict[str, int]) -> JaxArray:

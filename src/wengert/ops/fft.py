@@ -19,7 +19,7 @@ from wengert.core.errors import require
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Axis, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import calm, need_rank, static, static_tuple, where_ranked
+from wengert.ops.declare import need_rank, static, static_tuple, where_ranked, without_fp_warnings
 from wengert.ops.sizes import factor, table
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")
@@ -84,7 +84,7 @@ def _infer_fft(x: ShapeDtype, rank: int, inverse: bool) -> ShapeDtype:
 FFT = Op(
     "fft",
     "x",
-    kernel=calm(_fft_kernel),
+    kernel=without_fp_warnings(_fft_kernel),
     infer=_infer_fft,
     lower=lambda x, rank, inverse: (
         lax.fft(x, "IFFT" if inverse else "FFT", x.shape[-rank:]) if x.size else x
@@ -188,7 +188,7 @@ def _rfft_grad(g: Tensor, x_shape: Any, rank: int) -> Tensor:
 RFFT = Op(
     "rfft",
     "x",
-    kernel=calm(_rfft_kernel),
+    kernel=without_fp_warnings(_rfft_kernel),
     infer=_infer_rfft,
     lower=_lower_rfft,
     grad=_rfft_grad,
@@ -229,7 +229,7 @@ def _irfft_grad(g: Tensor, x_shape: tuple[int | Dim, ...], rank: int, length: in
 IRFFT = Op(
     "irfft",
     "x",
-    kernel=calm(_irfft_kernel),
+    kernel=without_fp_warnings(_irfft_kernel),
     infer=_infer_irfft,
     lower=_lower_irfft,
     grad=_irfft_grad,

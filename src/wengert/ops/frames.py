@@ -17,7 +17,14 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax
 from wengert.core.types import JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, static, static_int, where_ranked, wide
+from wengert.ops.declare import (
+    in_float32,
+    lower_in_float32,
+    need_rank,
+    static,
+    static_int,
+    where_ranked,
+)
 from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor
 from wengert.ops.windows import hann_window, vorbis_window
@@ -106,7 +113,7 @@ OVERLAP_AND_ADD = Op(
     "x",
     kernel=in_float32(_overlap_kernel),
     infer=_infer_overlap,
-    lower=wide(_lower_overlap),
+    lower=lower_in_float32(_lower_overlap),
     grad=lambda g, x_shape, step: apply(FRAME, g, length=x_shape[-1], step=step),
     accepts=dtypes.NUMERIC,
 )
@@ -131,7 +138,7 @@ def frame(
     x = operand(signal)
     rank = x._array.ndim
     require(rank, "frame", "a scalar has nothing to cut", x)
-    place = shapes.check_axis("frame", static_int("frame", axis), rank)
+    dim = shapes.check_axis("frame", static_int("frame", axis), rank)
     length = static_int("frame", frame_length, "frame_length")
     step = static_int("frame", frame_step, "frame_step")
     require(
@@ -141,13 +148,13 @@ def frame(
     )
     length = at_least("frame", "`frame_length`", length, 0)
     step = at_least("frame", "`frame_step`", step, 1)
-    x = _move_last(x, place)
+    x = _move_last(x, dim)
     if pad_end:
         x = _padded(x, length, step, pad_value)
     frames = apply(FRAME, x, length=length, step=step)
-    if place == rank - 1:
+    if dim == rank - 1:
         return frames
-    return tf.transpose(frames, [*range(place), rank - 1, rank, *range(place, rank - 1)])
+    return tf.transpose(frames, [*range(dim), rank - 1, rank, *range(dim, rank - 1)])
 
 
 def _padded(x: Value, length: int, step: int, value: TensorLike) -> Value:

@@ -18,7 +18,7 @@ from wengert.core.lazy_modules import lax, special
 from wengert.core.op_facts import Hazards
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import binary, broadcasting, function_of, in_float32, wide
+from wengert.ops.declare import binary, broadcasting, function_of, in_float32, lower_in_float32
 from wengert.ops.special import smooth
 
 
@@ -59,7 +59,9 @@ def digamma(x: TensorLike, name: str | None = None) -> Any:
 
 def _function(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
     """A function of two real floating numbers, in float32 for half precision."""
-    return binary(name, in_float32(kernel), wide(lower), grad=grad, accepts=dtypes.FLOAT)
+    return binary(
+        name, in_float32(kernel), lower_in_float32(lower), grad=grad, accepts=dtypes.FLOAT
+    )
 
 
 def _zeta_kernel(x: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -259,7 +261,7 @@ BETAINC = Op(
     infer=lambda a, b, x: ShapeDtype(
         shapes.broadcast("betainc", a.shape, b.shape, x.shape), a.dtype
     ),
-    lower=broadcasting(wide(_lower_betainc)),
+    lower=broadcasting(lower_in_float32(_lower_betainc)),
     grad=(None, None, _betainc_grad),
     accepts=dtypes.FLOAT,
     broadcasts=True,

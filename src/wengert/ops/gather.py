@@ -36,7 +36,7 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static_int, static_tuple, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static_int, static_tuple
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.
 _MANY = 1 << 14
@@ -73,7 +73,7 @@ def fail_outside(indices: JaxArray | np.ndarray, *sizes: int) -> None:
         fail_if(lambda: np.True_)
 
 
-def whole_numbers(name: str, indices: TensorLike, what: str = "indices") -> Tensor:
+def integer_tensor(name: str, indices: TensorLike, what: str = "indices") -> Tensor:
     """Indices as an integer tensor."""
     i = operand(indices)
     if i.dtype.is_integer:
@@ -81,19 +81,19 @@ def whole_numbers(name: str, indices: TensorLike, what: str = "indices") -> Tens
     raise invalid_dtype(name, f"`{what}` must be whole numbers", i, help="Cast them to tf.int32.")
 
 
-def add_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+def add_rows(row_numbers: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """Zeros of `count` rows to which `rows[k]` is added at row `places[k]`, in order."""
     n, width = rows.shape
     if rows.dtype.kind == "b":
         array = np.zeros((count, width), bool)
-        np.logical_or.at(array, places, rows)
+        np.logical_or.at(array, row_numbers, rows)
         return array
     if rows.size >= _MANY and rows.dtype.kind in "iufc":
         ones = np.ones(n, rows.dtype)
-        return sparse.csc_array((ones, places, np.arange(n + 1)), shape=(count, n)) @ rows
+        return sparse.csc_array((ones, row_numbers, np.arange(n + 1)), shape=(count, n)) @ rows
     out = np.zeros(count * width, rows.dtype)
     # NumPy's `add.at` is quick for one-dimensional arrays only.
-    flat = places.astype(np.intp)[:, None] * width + np.arange(width)
+    flat = row_numbers.astype(np.intp)[:, None] * width + np.arange(width)
     np.add.at(out, flat.ravel(), rows.ravel())
     return out.reshape(count, width)
 
@@ -233,8 +233,8 @@ def _gather_grad_kernel(
     blocks = int(np.prod(lead))
     size = shape[axis]
     offsets = np.arange(blocks, dtype=np.intp)[:, None] * size
-    places = (i.reshape(blocks, i.size // max(blocks, 1)) + offsets).ravel()
-    out = add_rows(places, rows, blocks * size).reshape(*lead, size, *rest)
+    row_numbers = (i.reshape(blocks, i.size // max(blocks, 1)) + offsets).ravel()
+    out = add_rows(row_numbers, rows, blocks * size).reshape(*lead, size, *rest)
     return np.moveaxis(out, batch_dims, axis)
 
 
@@ -258,7 +258,7 @@ GATHER_GRAD = Op(
     "g i",
     kernel=_gather_grad_kernel,
     infer=lambda g, i, shape, axis, batch_dims: ShapeDtype(shape, g.dtype),
-    lower=wide(
+    lower=lower_in_float32(
         lambda g, i, shape, axis, batch_dims: lower_gather_sum(
             lax.full(shape, 0, g.dtype), g, i, axis, batch_dims
         )
@@ -311,18 +311,18 @@ def gather(
     [[5, 6], [1, 2]]
     """
     try:
-        x, i = operand(params), whole_numbers("gather", indices)
+        x, i = operand(params), integer_tensor("gather", indices)
         a, b = x._array, i._array
         batch = first = static_int("gather", batch_dims, "batch_dims")
         batch = batch + b.ndim if batch < 0 else batch
         if not 0 <= batch <= b.ndim or known_unequal(a.shape[:batch], b.shape[:batch]):
             raise invalid("gather", f"the first {batch} sizes (`batch_dims`) must agree", x, i)
-        place = check_axis("gather", first if axis is None else static_int("gather", axis), a.ndim)
-        if place < batch:
+        dim = check_axis("gather", first if axis is None else static_int("gather", axis), a.ndim)
+        if dim < batch:
             raise invalid(
-                "gather", f"`axis` {place} must not be less than `batch_dims` {batch}", x, i
+                "gather", f"`axis` {dim} must not be less than `batch_dims` {batch}", x, i
             )
-        return apply(GATHER, x, i, axis=place, batch_dims=batch)
+        return apply(GATHER, x, i, axis=dim, batch_dims=batch)
     except Exception as error:
         return fallback(gather, error, (params, indices, validate_indices, axis, batch_dims))
 
@@ -455,7 +455,7 @@ def gather_nd(
     """
     from wengert.ops.scatter import ignores
 
-    x, i = operand(params), whole_numbers("gather_nd", indices)
+    x, i = operand(params), integer_tensor("gather_nd", indices)
     ignore = ignores("gather_nd", bad_indices_policy)
     batch = static_int("gather_nd", batch_dims, "batch_dims")
     a, b = x._array, i._array

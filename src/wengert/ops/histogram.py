@@ -185,17 +185,17 @@ def bincount(
 def _bins_kernel(x: np.ndarray, ends: np.ndarray, nbins: int) -> np.ndarray:
     kind = np.float32 if x.dtype.kind != "f" and x.dtype.itemsize == 2 else None
     x, ends = (a.astype(kind or np.result_type(a, np.float32)) for a in (x, ends))
-    place = np.floor(nbins * ((x - ends[0]) / (ends[1] - ends[0])))
-    return np.clip(np.where(np.isnan(place), 0, place), 0, nbins - 1).astype(np.int32)
+    bins = np.floor(nbins * ((x - ends[0]) / (ends[1] - ends[0])))
+    return np.clip(np.where(np.isnan(bins), 0, bins), 0, nbins - 1).astype(np.int32)
 
 
 def _lower_bins(x: JaxArray, ends: JaxArray, nbins: int) -> JaxArray:
     kind = np.float64 if x.dtype.itemsize > 4 or x.dtype.kind in "iu" else np.float32
     x, ends = lax.convert_element_type(x, kind), lax.convert_element_type(ends, kind)
     scaled = lax.div(lax.sub(x, ends[0]), lax.sub(ends[1], ends[0]))
-    place = lax.floor(lax.mul(scaled, lax.full_like(scaled, nbins)))
-    place = lax.select(lax.ne(place, place), lax.full_like(place, 0), place)
-    clipped = lax.clamp(kind(0), place, kind(nbins - 1))
+    bins = lax.floor(lax.mul(scaled, lax.full_like(scaled, nbins)))
+    bins = lax.select(lax.ne(bins, bins), lax.full_like(bins, 0), bins)
+    clipped = lax.clamp(kind(0), bins, kind(nbins - 1))
     return lax.convert_element_type(clipped, np.int32)
 
 
@@ -241,8 +241,8 @@ def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType)
     )
     away = (np.maximum(x, ends[0]) - ends[0]).astype(np.float64).ravel()
     require(not np.isnan(away).any(), "histogram_fixed_width", "`values` must not contain NaN")
-    place = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
-    return np.bincount(place, minlength=nbins).astype(dtype.np)
+    bins = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
+    return np.bincount(bins, minlength=nbins).astype(dtype.np)
 
 
 def _lower_histogram(x: JaxArray, ends: JaxArray, nbins: int, dtype: DType) -> JaxArray:
@@ -252,11 +252,11 @@ def _lower_histogram(x: JaxArray, ends: JaxArray, nbins: int, dtype: DType) -> J
     away = lax.convert_element_type(lax.sub(lax.max(x, low), low), np.float64)
     wide = lax.convert_element_type(ends, np.float64)
     step = lax.div(lax.sub(wide[1], wide[0]), np.float64(nbins))
-    place = lax.div(away, lax.broadcast_in_dim(step, x.shape, ()))
-    place = lax.min(place, lax.full_like(place, nbins - 1))
+    bins = lax.div(away, lax.broadcast_in_dim(step, x.shape, ()))
+    bins = lax.min(bins, lax.full_like(bins, nbins - 1))
     return lax.scatter_add(
         lax.full((nbins,), 0, dtype.np),
-        lax.reshape(lax.convert_element_type(place, np.int64), (x.size, 1)),
+        lax.reshape(lax.convert_element_type(bins, np.int64), (x.size, 1)),
         lax.full((x.size,), 1, dtype.np),
         lax.ScatterDimensionNumbers((), (0,), (0,)),
         mode="drop",

@@ -36,6 +36,7 @@ from wengert.core.types import (
 )
 from wengert.ops import public as tf
 from wengert.ops.declare import (
+    integer_operand,
     is_dynamic,
     must_fit,
     number_type,
@@ -43,9 +44,8 @@ from wengert.ops.declare import (
     static_int,
     static_tuple,
     where_ranked,
-    whole_operand,
 )
-from wengert.ops.gather import fail_outside, whole_numbers
+from wengert.ops.gather import fail_outside, integer_tensor
 from wengert.ops.sizes import at_least
 
 _INDEX = dtypes.nums("iu")
@@ -167,14 +167,14 @@ def boolean_mask(
     require_dtype(m.dtype.is_bool, "boolean_mask", "`mask` must be boolean", m)
     dims, wanted = x._array.shape, m._array.shape
     require(wanted, "boolean_mask", "mask cannot be scalar", help="Give a vector of booleans.")
-    place = static_int("boolean_mask", axis, "axis", 0)
-    place = place + len(dims) if place < 0 else place
-    have = dims[place : place + len(wanted)]
+    dim = static_int("boolean_mask", axis, "axis", 0)
+    dim = dim + len(dims) if dim < 0 else dim
+    have = dims[dim : dim + len(wanted)]
     if known_unequal(have, wanted):
         raise _mismatch(x, m, opened(have), opened(wanted))
     if type(x) is SymbolicTensor and type(m) is Tensor and have == wanted:
-        return _masked_by_constant(x, m._array, place)
-    return apply(BOOLEAN_MASK, x, m, axis=place)
+        return _masked_by_constant(x, m._array, dim)
+    return apply(BOOLEAN_MASK, x, m, axis=dim)
 
 
 def _masked_by_constant(x: SymbolicTensor, mask: np.ndarray, axis: int) -> Tensor:
@@ -253,7 +253,7 @@ def one_hot(
     >>> tf.one_hot([0, 2], depth=3).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    i = whole_operand(indices)
+    i = integer_operand(indices)
     require_dtype(i.dtype.is_integer, "one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
     require(
@@ -263,17 +263,15 @@ def one_hot(
     )
     count = at_least("one_hot", "`depth`", count, 0)
     kind, given = _on_and_off(on_value, off_value, dtype)
-    place = static_int("one_hot", axis, "axis", -1)
+    dim = static_int("one_hot", axis, "axis", -1)
     rank = i._array.ndim
-    require(
-        -1 <= place <= rank, "one_hot", f"`axis` must be -1 or from 0 to {rank}; got {place}", i
-    )
-    place = rank if place == -1 else place
+    require(-1 <= dim <= rank, "one_hot", f"`axis` must be -1 or from 0 to {rank}; got {dim}", i)
+    dim = rank if dim == -1 else dim
     if any(map(is_dynamic, given)):
-        hot = apply(ONE_HOT, i, depth=count, axis=place, on=True, off=False, dtype=dtypes.bool_)
+        hot = apply(ONE_HOT, i, depth=count, axis=dim, on=True, off=False, dtype=dtypes.bool_)
         return _chosen(hot, *[tf.stop_gradient(operand(v, kind)) for v in given])
     on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
-    return apply(ONE_HOT, i, depth=count, axis=place, on=on, off=off, dtype=kind)
+    return apply(ONE_HOT, i, depth=count, axis=dim, on=on, off=off, dtype=kind)
 
 
 def _chosen(
@@ -426,7 +424,7 @@ INVERT_PERMUTATION = Op(
 
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes `x`; anything but a permutation is an error."""
-    x = whole_operand(x)
+    x = integer_operand(x)
     require_dtype(x.dtype.is_integer, "invert_permutation", "whole numbers were expected", x)
     return apply(INVERT_PERMUTATION, x)
 
@@ -465,7 +463,7 @@ UNRAVEL_INDEX = Op(
 @with_fallback
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Flat indices as index tuples of an array of shape `dims`, one row per axis."""
-    i = whole_numbers("unravel_index", whole_operand(indices))
+    i = integer_tensor("unravel_index", integer_operand(indices))
     sizes = static_tuple("unravel_index", dims, "dims")
     require(i._array.ndim <= 1, "unravel_index", "`indices` must be a scalar or a vector", i)
     require(

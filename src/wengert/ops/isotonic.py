@@ -88,12 +88,12 @@ def isotonic_regression(
     rank = x._array.ndim
     if not rank:
         return x, tf.zeros(tf.shape(x), dtypes.int32)
-    place = check_axis("isotonic_regression", static_int("isotonic_regression", axis), rank)
-    order = [k for k in range(rank) if k != place] + [place]
-    rows = tf.transpose(x, order) if place != rank - 1 else x
+    dim = check_axis("isotonic_regression", static_int("isotonic_regression", axis), rank)
+    order = [k for k in range(rank) if k != dim] + [dim]
+    rows = tf.transpose(x, order) if dim != rank - 1 else x
     out, runs = apply(ISOTONIC_REGRESSION, rows if decreasing else -rows)
     out = out if decreasing else -out
-    if place == rank - 1:
+    if dim == rank - 1:
         return out, runs
-    back = [*range(place), rank - 1, *range(place, rank - 1)]
+    back = [*range(dim), rank - 1, *range(dim, rank - 1)]
     return tf.transpose(out, back), tf.transpose(runs, back)

@@ -30,12 +30,12 @@ from wengert.graph import known_elements
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     must_fit,
-    of_length,
-    place_of,
+    normalized_axis,
     rank_of,
     static,
     static_int,
     static_tuple,
+    with_length,
 )
 
 
@@ -116,19 +116,19 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     [[1, 3], [2, 4]]
     """
     try:
-        place = static_int("stack", axis)
+        dim = static_int("stack", axis)
         _refuse_names("stack", values)
-        if isinstance(values, np.ndarray | np.generic) and not (place and values.ndim):
+        if isinstance(values, np.ndarray | np.generic) and not (dim and values.ndim):
             return to_tensor(values)
         if isinstance(values, _WHOLE) or not isinstance(values, Iterable):
             return to_tensor(values)
-        if isinstance(values, Value) and not (place and values._array.ndim):
+        if isinstance(values, Value) and not (dim and values._array.ndim):
             return tf.identity(values)
         result = unstack(values) if isinstance(values, Value) else list(values)
-        if not place and not any(isinstance(v, Value | ActsAsTensor) for v in result):
+        if not dim and not any(isinstance(v, Value | ActsAsTensor) for v in result):
             return to_tensor(result)
         xs = _tensors("stack", result)
-        return apply(STACK, *xs, axis=place_of("stack", place, _of_known_rank(xs), 1))
+        return apply(STACK, *xs, axis=normalized_axis("stack", dim, _of_known_rank(xs), 1))
     except Exception as error:
         return fallback(stack, error, (values, axis))
 
@@ -208,7 +208,7 @@ def unstack(
     """
     try:
         x = operand(value)
-        axis = place_of("unstack", static_int("unstack", axis), x)
+        axis = normalized_axis("unstack", static_int("unstack", axis), x)
         if num is not None and rank_of(x) is None:
             return list(apply(UNSTACK, x, axis=axis, num=static_int("unstack", num, "num")))
         dims = x._array.shape
@@ -310,11 +310,11 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             raise invalid(
                 "concat", "scalars have no axis to join along", *xs[:4], help="Use tf.stack."
             )
-        places = static_tuple("concat", axis, "axis")
-        if len(places) != 1:
-            raise invalid("concat", f"`axis` must be one number; got {list(places)}")
-        place = place_of("concat", places[0], _of_known_rank(xs))
-        return apply(CONCAT, *xs, axis=place)
+        dims_given = static_tuple("concat", axis, "axis")
+        if len(dims_given) != 1:
+            raise invalid("concat", f"`axis` must be one number; got {list(dims_given)}")
+        dim = normalized_axis("concat", dims_given[0], _of_known_rank(xs))
+        return apply(CONCAT, *xs, axis=dim)
     except Exception as error:
         return fallback(concat, error, (values, axis))
 
@@ -401,18 +401,18 @@ def split(
     try:
         x = operand(value)
         dims = x._array.shape
-        place = shapes.check_axis("split", static_int("split", axis), len(dims))
+        dim = shapes.check_axis("split", static_int("split", axis), len(dims))
         if num is not None:
-            num_or_size_splits = of_length(num_or_size_splits, static_int("split", num, "num"))
+            num_or_size_splits = with_length(num_or_size_splits, static_int("split", num, "num"))
         wanted = static("split", num_or_size_splits)
-        size = dims[place]
+        size = dims[dim]
         if type(wanted) is Dim:
             raise wanted.unknown("the number of parts of tf.split")
         if isinstance(wanted, int):
             if wanted <= 0 or wanted > _MOST_PARTS or known_unequal(size % wanted, 0):
                 raise invalid(
                     "split",
-                    f"axis {place} of size {size} does not cut into {wanted} equal parts",
+                    f"axis {dim} of size {size} does not cut into {wanted} equal parts",
                     x,
                     help="Give the sizes of the parts as a list.",
                 )
@@ -420,6 +420,6 @@ def split(
         wanted = static_tuple("split", wanted, "num_or_size_splits")
         if num is not None and static_int("split", num, "num") != len(wanted):
             raise invalid("split", f"`num` is {num}, but there are {len(wanted)} sizes", x)
-        return list(apply(SPLIT, x, sizes=_filled(x, size, wanted, place), axis=place))
+        return list(apply(SPLIT, x, sizes=_filled(x, size, wanted, dim), axis=dim))
     except Exception as error:
         return fallback(split, error, (value, num_or_size_splits, axis, num))

@@ -20,7 +20,7 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import function_of, in_float32, need_rank, static, wide
+from wengert.ops.declare import function_of, in_float32, lower_in_float32, need_rank, static
 from wengert.ops.fast_reductions import fold
 from wengert.ops.select import larger
 from wengert.ops.sizes import agree
@@ -70,7 +70,7 @@ CROSS_ENTROPY_GRAD = Op(
     "g labels logits",
     kernel=in_float32(lambda g, labels, logits: _rows_times(g, softmax_array(logits, -1) - labels)),
     infer=lambda g, labels, logits: logits,
-    lower=wide(
+    lower=lower_in_float32(
         lambda g, labels, logits: lax.mul(
             spread(g, logits.shape, logits.ndim - 1),
             lax.sub(lower_softmax(logits, logits.ndim - 1), labels),
@@ -92,7 +92,7 @@ CROSS_ENTROPY = Op(
     "labels logits",
     kernel=in_float32(_cross_entropy_kernel),
     infer=_infer_rows,
-    lower=wide(_lower_cross_entropy),
+    lower=lower_in_float32(_lower_cross_entropy),
     grad=(
         lambda g, logits: -last(g) * tf.log_softmax(logits),
         lambda g, labels, logits: apply(CROSS_ENTROPY_GRAD, g, labels, logits),
@@ -148,11 +148,11 @@ def softmax_cross_entropy_with_logits(
         name = "softmax_cross_entropy_with_logits"
         require(logits.ndim, name, "`logits` must have at least one axis", logits)
         axis = -1 if axis is None else static(name, axis)
-        place = shapes.check_axis(name, axis, logits.ndim)
+        dim = shapes.check_axis(name, axis, logits.ndim)
         if labels._array.shape != logits._array.shape:
-            labels = _in_shape(name, labels, logits, place == logits.ndim - 1)
-        if place != logits.ndim - 1:
-            order = [i for i in range(logits.ndim) if i != place] + [place]
+            labels = _in_shape(name, labels, logits, dim == logits.ndim - 1)
+        if dim != logits.ndim - 1:
+            order = [i for i in range(logits.ndim) if i != dim] + [dim]
             labels, logits = tf.transpose(labels, order), tf.transpose(logits, order)
         return apply2(CROSS_ENTROPY, labels, logits)
     except Exception as error:
@@ -175,7 +175,7 @@ SIGMOID_CROSS_ENTROPY = Op(
     "labels logits",
     kernel=in_float32(_sigmoid_kernel),
     infer=lambda labels, logits: ShapeDtype(shapes.merge(labels.shape, logits.shape), logits.dtype),
-    lower=wide(_lower_sigmoid),
+    lower=lower_in_float32(_lower_sigmoid),
     grad=(
         lambda g, logits: -g * logits,
         lambda g, labels, logits: g * (tf.sigmoid(logits) - labels),
@@ -253,7 +253,7 @@ def log_poisson_loss(
         "x",
         kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
         infer=lambda x: ShapeDtype((), x.dtype),
-        lower=wide(
+        lower=lower_in_float32(
             lambda x: lax.mul(
                 x.dtype.type(0.5), fold(lax.mul(x, x), 0, lax.add, tuple(range(x.ndim)))
             )

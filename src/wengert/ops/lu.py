@@ -16,9 +16,9 @@ from wengert.core.lazy_modules import jnp, lapack, lax, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import DType, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, need_rank, where_ranked, wide
+from wengert.ops.declare import in_float32, lower_in_float32, need_rank, where_ranked
 from wengert.ops.decompose import must_be_square
-from wengert.ops.gather import whole_numbers
+from wengert.ops.gather import integer_tensor
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.shape_checks import sized
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
@@ -142,7 +142,7 @@ LU = Op(
     "x",
     kernel=_lu_kernel,
     infer=_infer_lu,
-    lower=wide(_lower_lu),
+    lower=lower_in_float32(_lower_lu),
     grad=_lu_grad,
     accepts=dtypes.INEXACT,
     outputs=2,
@@ -173,7 +173,7 @@ def lu_reconstruct(
 
 def _perm(name: str, perm: TensorLike) -> Tensor:
     """The order of rows that `lu` gave."""
-    order = whole_numbers(name, perm, "perm")
+    order = integer_tensor(name, perm, "perm")
     need_rank(name, order, 1)
     return order
 

@@ -45,7 +45,7 @@ def _places(
     padding: str,
     dilations: tuple[int, ...],
 ) -> tuple[Any, Any, Any]:
-    """The flat index into its image and into the filter of the largest sums; whether there is one."""
+    """Flat indices of the largest sums into image and filter, and whether there is one."""
     batch, height, width, channels = x.shape
     reach = extent(w.shape[:2], dilations)
     counts = outer_sizes("dilation2d", (height, width), reach, strides, padding)
@@ -71,8 +71,8 @@ def _places(
     rows = top[:, None, None] + tap // w.shape[1] * dilations[0]
     columns = left[:, None] + tap % w.shape[1] * dilations[1]
     channel = np.arange(channels)
-    place = (rows * width + columns) * channels + channel
-    return xp.where(result, place, 0), tap * channels + channel, result
+    index = (rows * width + columns) * channels + channel
+    return xp.where(result, index, 0), tap * channels + channel, result
 
 
 def _infer_places(
@@ -110,10 +110,10 @@ PLACES = Op(
 
 
 def _dilated(x: Tensor, w: Tensor, at: dict[str, str | tuple[int, ...]]) -> Tensor:
-    place, tap, result = apply(PLACES, x, w, **at)
+    index, tap, result = apply(PLACES, x, w, **at)
     batch, height, width, channels = x._array.shape
     pixels = tf.gather(
-        tf.reshape(x, (batch, height * width * channels)), place, axis=1, batch_dims=1
+        tf.reshape(x, (batch, height * width * channels)), index, axis=1, batch_dims=1
     )
     return tf.where(
         result, pixels + tf.gather(tf.reshape(w, (-1,)), tap), operand(x.dtype.min, x.dtype)

@@ -22,7 +22,7 @@ from wengert.core.lowering_checks import as_value
 from wengert.core.op_facts import TAME
 from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static_float, static_int, static_tuple, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static_float, static_int, static_tuple
 from wengert.ops.fast_reductions import combine, fold, with_row
 from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table
@@ -73,7 +73,7 @@ MOMENTS = Op(
     "x",
     kernel=in_float32(_moments_kernel),
     infer=lambda x, axis, keepdims: (ShapeDtype(reduced(x, axis, keepdims), x.dtype),) * 2,
-    lower=wide(_lower_moments),
+    lower=lower_in_float32(_lower_moments),
     grad=_moments_grad,
     accepts=dtypes.FLOAT,
     outputs=2,

@@ -30,7 +30,7 @@ from wengert.core.types import (
     Value,
 )
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static
 from wengert.ops.fast_reductions import fold
 
 _MATRIX = ("euclidean", "fro", 1, 2, np.inf)
@@ -162,7 +162,7 @@ GLOBAL_NORM = Op(
     "*xs",
     kernel=in_float32(_length),
     infer=lambda *xs: ShapeDtype((), xs[0].dtype),
-    lower=wide(_lower_length),
+    lower=lower_in_float32(_lower_length),
     grad=Joint(_length_grad),
     accepts=dtypes.FLOAT,
 )

@@ -195,7 +195,7 @@ def answer(
     args: Any,
     options: dict[str, bool | float],
 ) -> Any:
-    """A NumPy result; linked to what `ours` makes of the same arguments, where a tape follows one."""
+    """A NumPy result, linked to that of `ours` for the same arguments where a tape follows one."""
     state = get_state()
     if state is None or state.graph is not None or not _can_be_linked(result):
         return result

@@ -1,4 +1,4 @@
-"""NumPy's functions on tensors: arrays, as in TensorFlow, with a link to tensors where a tape follows.
+"""NumPy's functions on tensors: arrays, as in TensorFlow, linked to tensors where a tape follows.
 
 Eagerly NumPy computes `np.sin(tensor)` from the tensor's array. Where a tape follows the tensor,
 `tf.sin` runs as well, and the result is an array that leads back to it (`numpy_arrays`). In a trace

@@ -182,7 +182,7 @@ def _both(op: Op, kind: Any = None, instead: Any = None) -> tuple[Any, Any]:
 _FLOAT = dtypes.float32.np
 _MOST = 1024
 _PLAIN = (float, int)
-# Python numbers that met tensors of float32, as `operand` gives them; not zero, which has two signs.
+# Constants of Python numbers beside tensors of float32; not of zero, which has two signs.
 _numbers: dict[float, Tensor] = {}
 
 

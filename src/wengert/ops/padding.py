@@ -15,7 +15,7 @@ from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import about_none, is_dynamic, must_fit, of_length, static
+from wengert.ops.declare import is_dynamic, must_fit, remedy_for_none, static, with_length
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 
@@ -219,14 +219,14 @@ def pad(
     """
     try:
         x = operand(tensor)
-        pairs = static("pad", of_length(paddings, x._array.ndim, 2))
+        pairs = static("pad", with_length(paddings, x._array.ndim, 2))
         if not isinstance(pairs, tuple) or any(
             not isinstance(p, tuple) or len(p) != 2 or any(map(negative, p)) for p in pairs
         ):
             raise invalid("pad", f"`paddings` must be pairs of sizes from 0 on; got {paddings!r}")
         if any(n is None for p in pairs for n in p):
             rule = "`paddings` must be whole numbers"
-            raise invalid_dtype("pad", rule, paddings, help=about_none(paddings))
+            raise invalid_dtype("pad", rule, paddings, help=remedy_for_none(paddings))
         kind = mode.upper() if isinstance(mode, str) else mode
         if kind == "CONSTANT":
             if is_dynamic(constant_values):

@@ -19,8 +19,8 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import Dim, SymbolicTensor, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import static_int, whole_operand
-from wengert.ops.gather import check_indices, whole_numbers
+from wengert.ops.declare import integer_operand, static_int
+from wengert.ops.gather import check_indices, integer_tensor
 from wengert.ops.sizes import listed
 
 _MOST = 2**31 - 1  # results that an operation may have in TensorFlow
@@ -82,8 +82,8 @@ def dynamic_partition(
     require(
         count <= _MOST, "dynamic_partition", f"`num_partitions` must be below 2**31; got {count}"
     )
-    x, groups = operand(data), whole_operand(partitions)
-    groups = whole_numbers("dynamic_partition", groups, "partitions")
+    x, groups = operand(data), integer_operand(partitions)
+    groups = integer_tensor("dynamic_partition", groups, "partitions")
     if type(x) is SymbolicTensor and type(groups) is Tensor:
         known = groups._array
         if x._array.shape[: known.ndim] == known.shape:
@@ -192,7 +192,7 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     Places that nobody names hold zeros.
     """
     places = listed("dynamic_stitch", "indices", indices)
-    where = [whole_operand(i) for i in places]
+    where = [integer_operand(i) for i in places]
     given = listed("dynamic_stitch", "data", data)
     require(
         where and len(where) == len(given),

@@ -17,7 +17,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import need_rank, of_length, static, static_tuple
+from wengert.ops.declare import need_rank, static, static_tuple, with_length
 from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import checked, factor
 from wengert.ops.sliding import extent, outer_sizes
@@ -255,7 +255,7 @@ def extract_glimpse(
     x, at = operand(input, dtypes.float32), operand(offsets, dtypes.float32)
     need_rank(which, x, 4, 4)
     need_rank(which, at, 2, 2)
-    counts = static_tuple(which, of_length(size, 2), "size")
+    counts = static_tuple(which, with_length(size, 2), "size")
     require(len(counts) == 2, which, f"`size` must be height and width; got {list(counts)}")
     rule = "`offsets` must be a pair of numbers for each image"
     at = sized(which, rule, at, (x._array.shape[0], 2), x)

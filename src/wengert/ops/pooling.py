@@ -20,7 +20,7 @@ from wengert.core.types import DType, JaxArray, Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled
 from wengert.ops.convolution_lowerings import strided
-from wengert.ops.declare import expand, in_float32, wide
+from wengert.ops.declare import expand, in_float32, lower_in_float32
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
 # Beyond this many places a window is left to XLA's own loop over windows.
@@ -292,7 +292,7 @@ MAX_POOL_PICK = Op(
     "h x y",
     kernel=in_float32(_max_pick_kernel),
     infer=lambda h, x, y, **at: ShapeDtype(y.shape, h.dtype),
-    lower=wide(_lower_max_pick),
+    lower=lower_in_float32(_lower_max_pick),
     grad=(
         lambda k, x, y, window, strides, padding, dilations: apply(
             MAX_POOL_GRAD, k, x, y, window=window, strides=strides, padding=padding,
@@ -308,7 +308,7 @@ MAX_POOL_GRAD = Op(
     "g x y",
     kernel=in_float32(_max_grad_kernel),
     infer=lambda g, x, y, **at: ShapeDtype(x.shape, g.dtype),
-    lower=wide(_lower_max_grad),
+    lower=lower_in_float32(_lower_max_grad),
     grad=(
         lambda h, x, y, window, strides, padding, dilations: apply(
             MAX_POOL_PICK, h, x, y, window=window, strides=strides, padding=padding,
@@ -403,7 +403,7 @@ AVG_POOL_GRAD = Op(
     "g",
     kernel=in_float32(_avg_grad_kernel),
     infer=lambda g, shape, **at: ShapeDtype(tuple(shape), g.dtype),
-    lower=wide(_lower_avg_grad),
+    lower=lower_in_float32(_lower_avg_grad),
     grad=lambda h, window, strides, padding, dilations: apply(
         AVG_POOL, h, window=window, strides=strides, padding=padding, dilations=dilations
     ),
@@ -414,7 +414,7 @@ AVG_POOL = Op(
     "x",
     kernel=in_float32(_avg_kernel),
     infer=_infer_pool,
-    lower=wide(_lower_avg),
+    lower=lower_in_float32(_lower_avg),
     grad=lambda g, x_shape, window, strides, padding, dilations: apply(
         AVG_POOL_GRAD, g, shape=tuple(x_shape), window=window, strides=strides, padding=padding,
         dilations=dilations,

@@ -26,7 +26,7 @@ from wengert.core.types import (
     TensorLike,
     Value,
 )
-from wengert.ops.declare import in_float32, must_fit, static_int, where_ranked, whole_operand
+from wengert.ops.declare import in_float32, integer_operand, must_fit, static_int, where_ranked
 from wengert.ops.sorting import SIGNED, choose_type
 
 
@@ -83,9 +83,9 @@ def _position(
     op: Op, input: TensorLike, axis: int | list[int] | Axis | None, dtype: DType
 ) -> Tensor:
     x = operand(input)
-    place = static_int(op.name, axis, "axis", 0)
-    place = shapes.check_axis(op.name, place, x._array.ndim)
-    return apply(op, x, axis=place, dtype=dtype)
+    dim = static_int(op.name, axis, "axis", 0)
+    dim = shapes.check_axis(op.name, dim, x._array.ndim)
+    return apply(op, x, axis=dim, dtype=dtype)
 
 
 def argmax(
@@ -265,7 +265,7 @@ def in_top_k(
 
     False for a target out of range and for a row with a NaN or infinity.
     """
-    x, i = operand(predictions, dtypes.float32), whole_operand(targets)
+    x, i = operand(predictions, dtypes.float32), integer_operand(targets)
     require_dtype(
         i.dtype in (dtypes.int32, dtypes.int64), "in_top_k", "`targets` must be int32 or int64", i
     )

@@ -185,7 +185,7 @@ def ssim(
     img1: TensorLike, img2: TensorLike, max_val: TensorLike, filter_size: int = 11, filter_sigma: float = 1.5,
     k1: float = 0.01, k2: float = 0.03, return_index_map: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The structural similarity of two images: 1 for equal ones. A map before the mean on demand."""
+    """The structural similarity of two images, 1 for equal ones; on demand as a map."""
     x, y, top = _pair("ssim", *_of_one_dtype("ssim", img1, img2), max_val)
     size = _check_filter("ssim", x, y, filter_size)
     x = agree("ssim", _SAME, x, y, 3)

@@ -26,7 +26,7 @@ from wengert.ops import distributions, rejection
 from wengert.ops import public as tf
 from wengert.ops.declare import static, static_int
 from wengert.ops.seeds import next_state, seed_state
-from wengert.ops.sizes import whole_shape as sizes
+from wengert.ops.sizes import static_shape as sizes
 
 _INTEGERS = ("int32", "int64", "uint32", "uint64")
 

@@ -28,7 +28,7 @@ def Bucketize(*, input: TensorLike, boundaries: TensorLike, name: str | None = N
 
 
 def CudnnRNNV3(*, input: TensorLike, **options: Any) -> Any:
-    """Always an error: where there is a GPU, Keras asks, and then takes a loop that XLA compiles."""
+    """Always an error, after which Keras takes a loop that XLA compiles; it asks on a GPU."""
     raise at_site(
         NotFoundError(
             None,

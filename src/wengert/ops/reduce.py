@@ -41,9 +41,9 @@ from wengert.ops.declare import (
     function_of,
     in_float32,
     is_dynamic,
+    lower_in_float32,
     number_type,
     static,
-    wide,
 )
 from wengert.ops.fast_reductions import combine, fold
 
@@ -164,7 +164,7 @@ def _lowering(combine: str, start: Callable[[np.dtype], Any]) -> Callable[..., A
         out = fold(x, start(x.dtype), getattr(lax, combine), axis)
         return lax.expand_dims(out, axis) if keepdims else out
 
-    return over_rows(wide(lower), start)
+    return over_rows(lower_in_float32(lower), start)
 
 
 def _same(x: ShapeDtype, axis: tuple[int, ...], keepdims: bool) -> ShapeDtype:
@@ -302,7 +302,7 @@ SPREAD_MEAN = Op(
     "g",
     kernel=_spread_kernel,
     infer=lambda g, shape, axis, keepdims: ShapeDtype(shape, g.dtype),
-    lower=wide(_lower_spread),
+    lower=lower_in_float32(_lower_spread),
     grad=lambda h, axis, keepdims: apply(REDUCE_MEAN, h, axis=axis, keepdims=keepdims),
     accepts=dtypes.INEXACT,
     takes_padded=True,
@@ -314,7 +314,7 @@ REDUCE_MEAN = Op(
     "x",
     kernel=_mean_kernel,
     infer=_same,
-    lower=wide(_lower_mean),
+    lower=lower_in_float32(_lower_mean),
     grad=lambda g, x_shape, axis, keepdims: apply1(
         SPREAD_MEAN, g, shape=x_shape, axis=axis, keepdims=keepdims
     ),
@@ -442,7 +442,7 @@ EXTREME_SHARE = Op(
     "x out",
     kernel=in_float32(_share_kernel),
     infer=lambda x, out, axis, keepdims: x,
-    lower=wide(_lower_share),
+    lower=lower_in_float32(_lower_share),
     grad=None,
     accepts=dtypes.FLOAT,
 )

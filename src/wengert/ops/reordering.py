@@ -16,7 +16,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.graph import known_elements
-from wengert.ops.declare import static, static_int, static_tuple, whole_operand
+from wengert.ops.declare import integer_operand, static, static_int, static_tuple
 
 REVERSE = Op(
     "reverse",
@@ -139,7 +139,7 @@ def reverse_sequence(
     name: str | None = None,
 ) -> Tensor:
     """Reverses the first `seq_lengths[i]` elements of row i along `seq_axis`; the rest stays."""
-    x, lengths = operand(input), whole_operand(seq_lengths)
+    x, lengths = operand(input), integer_operand(seq_lengths)
     if seq_axis is None:
         raise at_site(TypeError("reverse_sequence: give `seq_axis`, the axis to reverse."))
     require_dtype(

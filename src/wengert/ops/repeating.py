@@ -28,8 +28,8 @@ from wengert.core.types import (
     Value,
 )
 from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic, of_length, static_int, static_tuple
-from wengert.ops.gather import GATHER, GATHER_GRAD, whole_numbers
+from wengert.ops.declare import is_dynamic, static_int, static_tuple, with_length
+from wengert.ops.gather import GATHER, GATHER_GRAD, integer_tensor
 
 
 def _infer_tile(x: ShapeDtype, multiples: tuple[int, ...]) -> ShapeDtype:
@@ -98,7 +98,7 @@ def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> T
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     x = operand(input)
-    counts = static_tuple("tile", of_length(multiples, x._array.ndim), "multiples")
+    counts = static_tuple("tile", with_length(multiples, x._array.ndim), "multiples")
     if len(counts) != x._array.ndim or any(map(negative, counts)):
         raise _bad_multiples(counts, x._array.ndim, x)
     return apply(TILE, x, multiples=counts)
@@ -238,9 +238,9 @@ def repeat(
         x, axis = tf.reshape(x, (-1,)), 0
     elif not x._array.ndim:
         x = tf.reshape(x, (1,))
-    place = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
+    dim = shapes.check_axis("repeat", static_int("repeat", axis), x._array.ndim)
     if _one_by_one(repeats):
-        return apply(REPEAT_BY, x, whole_numbers("repeat", repeats, "repeats"), axis=place)
+        return apply(REPEAT_BY, x, integer_tensor("repeat", repeats, "repeats"), axis=dim)
     counts: Any = static_tuple("repeat", repeats, "repeats")
     if len(counts) != 1:
         counts = tuple(max(n, 0) for n in counts)
@@ -248,7 +248,7 @@ def repeat(
         raise invalid("repeat", f"`repeats` must not be negative; got {counts[0]}", x)
     else:
         counts = counts[0]
-    return apply(REPEAT, x, counts=counts, axis=place)
+    return apply(REPEAT, x, counts=counts, axis=dim)
 
 
 def _one_by_one(repeats: Any) -> bool:

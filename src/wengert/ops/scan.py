@@ -21,7 +21,7 @@ from wengert.core.op import Joint, Op
 from wengert.core.shapes import check_axis
 from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static_int, unary, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static_int, unary
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -108,7 +108,7 @@ LINEAR_RECURRENCE = Op(
     "a b",
     kernel=in_float32(_recurrence_kernel),
     infer=lambda a, b, axis, reverse: b,
-    lower=wide(_lower_recurrence),
+    lower=lower_in_float32(_lower_recurrence),
     grad=Joint(_recurrence_grad),
     accepts=dtypes.INEXACT,
 )
@@ -121,15 +121,15 @@ def linear_recurrence(a: Tensor, b: Tensor, axis: int, reverse: bool) -> Tensor:
 
 def _scan(op: Op, x: Any, axis: Any, exclusive: bool, reverse: bool, fill: float) -> Tensor:
     x = operand(x)
-    place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
-    out = apply(op, x, axis=place, reverse=bool(reverse))
-    return shift(out, place, bool(reverse), fill) if exclusive else out
+    dim = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
+    out = apply(op, x, axis=dim, reverse=bool(reverse))
+    return shift(out, dim, bool(reverse), fill) if exclusive else out
 
 
 CUMSUM = unary(
     "cumsum",
     _accumulate(np.add),
-    wide(lambda x, axis, reverse: lax.cumsum(x, axis, reverse)),
+    lower_in_float32(lambda x, axis, reverse: lax.cumsum(x, axis, reverse)),
     grad=lambda g, axis, reverse: apply(CUMSUM, g, axis=axis, reverse=not reverse),
     accepts=dtypes.NUMERIC,
     elementwise=False,
@@ -175,7 +175,7 @@ def _cumprod_grad(g: Tensor, x: Tensor, axis: int, reverse: bool) -> Tensor:
 CUMPROD = unary(
     "cumprod",
     _accumulate(np.multiply),
-    wide(lambda x, axis, reverse: lax.cumprod(x, axis, reverse)),
+    lower_in_float32(lambda x, axis, reverse: lax.cumprod(x, axis, reverse)),
     grad=_cumprod_grad,
     accepts=dtypes.NUMERIC,
     elementwise=False,
@@ -205,7 +205,7 @@ def _cumulative_logsumexp_grad(
 CUMULATIVE_LOGSUMEXP = unary(
     "cumulative_logsumexp",
     _accumulate(np.logaddexp),
-    wide(lambda x, axis, reverse: lax.cumlogsumexp(x, axis, reverse)),
+    lower_in_float32(lambda x, axis, reverse: lax.cumlogsumexp(x, axis, reverse)),
     grad=_cumulative_logsumexp_grad,
     accepts=dtypes.FLOAT,
     elementwise=False,

@@ -19,8 +19,8 @@ from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, TensorShape, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static_tuple, wide
-from wengert.ops.gather import add_rows, check_indices, fail_outside, whole_numbers
+from wengert.ops.declare import in_float32, lower_in_float32, static_tuple
+from wengert.ops.gather import add_rows, check_indices, fail_outside, integer_tensor
 
 _SUMMABLE = dtypes.nums("biufcs")
 
@@ -31,13 +31,13 @@ def _flat(
     """Row numbers, rows and row count, with the indexed axes of `shape` flattened into one."""
     depth = i.shape[-1]
     _check_shapes(name, i.shape, updates.shape, shape)
-    places = np.zeros(i.shape[:-1], np.intp)
+    row_numbers = np.zeros(i.shape[:-1], np.intp)
     for k in range(depth):
         check_indices(name, i[..., k], shape[k])
-        places = places * shape[k] + i[..., k]
+        row_numbers = row_numbers * shape[k] + i[..., k]
     width = int(np.prod(shape[depth:]))
     count = int(np.prod(shape[:depth]))
-    return places.ravel(), updates.reshape(places.size, width), count
+    return row_numbers.ravel(), updates.reshape(row_numbers.size, width), count
 
 
 def _check_shapes(name: str, i: shapes.Shape, updates: shapes.Shape, shape: shapes.Shape) -> None:
@@ -73,16 +73,16 @@ def _numbers(i: JaxArray | np.ndarray, shape: tuple[int, ...]) -> Any:
 
 @in_float32
 def _scatter_nd_kernel(i: np.ndarray, updates: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    places, rows, count = _flat("scatter_nd", i, updates, shape)
+    row_numbers, rows, count = _flat("scatter_nd", i, updates, shape)
     add = _join_rows if rows.dtype.kind == "O" else add_rows
-    return add(places, rows, count).reshape(shape)
+    return add(row_numbers, rows, count).reshape(shape)
 
 
-def _join_rows(places: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+def _join_rows(row_numbers: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
     """The same for texts, whose sum is one after the other."""
     out = np.full((count, rows.shape[1]), b"", object)
-    for place, row in zip(places, rows, strict=True):
-        out[place] += row
+    for row_number, row in zip(row_numbers, rows, strict=True):
+        out[row_number] += row
     return out
 
 
@@ -103,7 +103,7 @@ SCATTER_ND = Op(
     "i updates",
     kernel=_scatter_nd_kernel,
     infer=_infer_scatter_nd,
-    lower=wide(_lower_scatter_nd),
+    lower=lower_in_float32(_lower_scatter_nd),
     grad=(None, lambda g, i: tf.gather_nd(g, i)),
     accepts=_SUMMABLE,
     match=(),
@@ -123,7 +123,7 @@ def scatter_nd(
     Texts are added to empty ones, one after the other.
     """
     ignore = _ignores("scatter_nd", bad_indices_policy)
-    i, new = whole_numbers("scatter_nd", indices), operand(updates)
+    i, new = integer_tensor("scatter_nd", indices), operand(updates)
     sizes = static_tuple("scatter_nd", shape)
     if ignore:
         every = to_tensor(list(sizes), dtypes.int64)
@@ -135,9 +135,9 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
     """A scatter into a tensor; `combine(rows, places, updates)` works on the copy in place."""
 
     def kernel(x: np.ndarray, i: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        places, rows, count = _flat(name, i, updates, x.shape)
+        row_numbers, rows, count = _flat(name, i, updates, x.shape)
         out = x.reshape(count, rows.shape[1]).copy()
-        result = combine(out, places, rows)
+        result = combine(out, row_numbers, rows)
         return (out if result is None else result).reshape(x.shape)
 
     def infer(x: ShapeDtype, i: ShapeDtype, updates: ShapeDtype) -> ShapeDtype:
@@ -154,7 +154,7 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
         "x i updates",
         kernel=in_float32(kernel),
         infer=infer,
-        lower=wide(run) if lower in ("scatter_add", "scatter_sub") else run,
+        lower=lower_in_float32(run) if lower in ("scatter_add", "scatter_sub") else run,
         grad=grad,
         accepts=accepts | dtypes.INTEGER,
         match=(0, 2),
@@ -165,7 +165,7 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
 def _run(op: Op, tensor: TensorLike, indices: TensorLike, updates: Any, policy: str = "") -> Tensor:
     ignore = _ignores(op.name, policy)
     x = operand(tensor)
-    i, new = whole_numbers(op.name, indices), operand(updates, None, x.dtype)
+    i, new = integer_tensor(op.name, indices), operand(updates, None, x.dtype)
     if ignore:
         every = tf.shape(x, dtypes.int64)
         i, new = _inside(op.name, i, new, every, x.shape.rank, _neutral(op.name, x))
@@ -199,8 +199,8 @@ def _neutral(name: str, x: Any) -> Any:
     return operand(np.asarray(worst, x.dtype.np))
 
 
-def _put(out: np.ndarray, places: np.ndarray, rows: np.ndarray) -> None:
-    out[places] = rows
+def _put(out: np.ndarray, row_numbers: np.ndarray, rows: np.ndarray) -> None:
+    out[row_numbers] = rows
 
 
 UPDATE = _declare(
@@ -229,7 +229,7 @@ def tensor_scatter_nd_update(
 
 ADD = _declare(
     "tensor_scatter_nd_add",
-    lambda out, places, rows: out + add_rows(places, rows, len(out)),
+    lambda out, row_numbers, rows: out + add_rows(row_numbers, rows, len(out)),
     "scatter_add",
     grad=(lambda g: g, None, lambda g, i: tf.gather_nd(g, i)),
     accepts=dtypes.NUMERIC,
@@ -249,7 +249,7 @@ def tensor_scatter_nd_add(
 
 SUB = _declare(
     "tensor_scatter_nd_sub",
-    lambda out, places, rows: out - add_rows(places, rows, len(out)),
+    lambda out, row_numbers, rows: out - add_rows(row_numbers, rows, len(out)),
     "scatter_sub",
     grad=(lambda g: g, None, lambda g, i: -tf.gather_nd(g, i)),
     accepts=dtypes.NUMERIC,
@@ -289,7 +289,7 @@ def _grad_updates(g: Tensor, x: Tensor, i: Tensor, updates: Tensor, out: Tensor)
 
 MIN = _declare(
     "tensor_scatter_nd_min",
-    lambda out, places, rows: np.minimum.at(out, places, rows),
+    lambda out, row_numbers, rows: np.minimum.at(out, row_numbers, rows),
     "scatter_min",
     grad=(_grad_x, None, _grad_updates),
     accepts=dtypes.REAL,
@@ -309,7 +309,7 @@ def tensor_scatter_nd_min(
 
 MAX = _declare(
     "tensor_scatter_nd_max",
-    lambda out, places, rows: np.maximum.at(out, places, rows),
+    lambda out, row_numbers, rows: np.maximum.at(out, row_numbers, rows),
     "scatter_max",
     grad=(_grad_x, None, _grad_updates),
     accepts=dtypes.REAL,

@@ -25,7 +25,7 @@ from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import philox
-from wengert.ops.declare import must_fit, whole_operand
+from wengert.ops.declare import integer_operand, must_fit
 from wengert.ops.sizes import checked
 
 # What stands for the global seed when only an operation has one.
@@ -263,4 +263,4 @@ SEED_STATE = Op(
 
 def seed_state(seed: Any) -> Any:
     """The state that a user's pair of whole numbers stands for."""
-    return apply(SEED_STATE, whole_operand(seed))
+    return apply(SEED_STATE, integer_operand(seed))

@@ -24,7 +24,7 @@ from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static
 from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread
@@ -136,7 +136,7 @@ def _unsorted(
         "x ids",
         kernel=in_float32(kernel) if combine in ("scatter_add", "scatter_mul") else kernel,
         infer=functools.partial(_infer_unsorted, name),
-        lower=wide(lower) if combine in ("scatter_add", "scatter_mul") else lower,
+        lower=lower_in_float32(lower) if combine in ("scatter_add", "scatter_mul") else lower,
         grad=(grad, None),
         accepts=accepts,
         match=(),

@@ -32,7 +32,14 @@ from wengert.core.types import (
 )
 from wengert.graph import known_elements
 from wengert.ops import public as tf
-from wengert.ops.declare import expand, in_float32, of_unknown_length, static_tuple, unary, wide
+from wengert.ops.declare import (
+    expand,
+    has_unknown_length,
+    in_float32,
+    lower_in_float32,
+    static_tuple,
+    unary,
+)
 from wengert.ops.fast_reductions import combine, fold, sum_rows
 from wengert.ops.sizes import listed
 
@@ -156,7 +163,7 @@ SUM_TO = Op(
     "x",
     kernel=_sum_to_kernel,
     infer=lambda x, shape: ShapeDtype(shape, x.dtype),
-    lower=wide(_lower_sum_to),
+    lower=lower_in_float32(_lower_sum_to),
     grad=lambda g, x_shape: broadcast_to(g, x_shape),
     takes_padded=True,
     hazards=TAME,
@@ -177,7 +184,7 @@ SUM_LIKE = Op(
     "x like",
     kernel=lambda x, like: _sum_to_kernel(x, like.shape),
     infer=lambda x, like: ShapeDtype(like.shape, x.dtype),
-    lower=wide(lambda x, like: _lower_sum_to(x, like.shape)),
+    lower=lower_in_float32(lambda x, like: _lower_sum_to(x, like.shape)),
     grad=(lambda g, x_shape: broadcast_to(g, x_shape), None),
     match=(),
     register=False,
@@ -265,7 +272,7 @@ def broadcast_to(input: TensorLike, shape: Any, name: str | None = None) -> Tens
     """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
-    if isinstance(shape, Value) and of_unknown_length(shape):
+    if isinstance(shape, Value) and has_unknown_length(shape):
         return apply(BROADCAST_BY, operand(input), shape)
     return apply(BROADCAST_TO, operand(input), shape=static_tuple("broadcast_to", shape, "shape"))
 
@@ -370,7 +377,7 @@ def reshape(tensor: TensorLike, shape: Any, name: str | None = None) -> Tensor:
     """
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
-    if isinstance(shape, Value) and of_unknown_length(shape):
+    if isinstance(shape, Value) and has_unknown_length(shape):
         return apply(RESHAPE_BY, operand(tensor), shape)
     return apply(RESHAPE, operand(tensor), shape=static_tuple("reshape", shape, "shape"))
 

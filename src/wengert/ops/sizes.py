@@ -54,7 +54,7 @@ def at_least(name: str, what: str, number: TensorLike, least: int) -> Any:
     return _at_least(number, least, name, what)
 
 
-def whole_shape(name: str, shape: Any) -> tuple[int, ...]:
+def static_shape(name: str, shape: Any) -> tuple[int, ...]:
     """A shape as sizes, none of them negative: now, or when the function runs."""
     result = static_tuple(name, shape)
     require(

@@ -20,7 +20,7 @@ from wengert.ops import public as tf
 from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import in_float32, unary, wide
+from wengert.ops.declare import in_float32, lower_in_float32, unary
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -93,14 +93,14 @@ def _gelu_slope_grad(g: Tensor, x: Tensor, approximate: bool) -> Tensor:
 GELU_SLOPE = unary(
     "gelu_slope",
     in_blocks(_gelu_slope_kernel, _lower_gelu_slope),
-    wide(_lower_gelu_slope),
+    lower_in_float32(_lower_gelu_slope),
     grad=_gelu_slope_grad,
     accepts=dtypes.FLOAT,
 )
 GELU = unary(
     "gelu",
     in_blocks(_gelu_kernel, _lower_gelu),
-    wide(_lower_gelu),
+    lower_in_float32(_lower_gelu),
     grad=lambda g, x, approximate: g * apply(GELU_SLOPE, x, approximate=approximate),
     accepts=dtypes.FLOAT,
     cost=SLOW,
@@ -145,14 +145,14 @@ def _silu_slope_grad(g: Tensor, x: Tensor, beta: float) -> Tensor:
 SILU_SLOPE = unary(
     "silu_slope",
     in_blocks(_silu_slope_kernel, _lower_silu_slope),
-    wide(_lower_silu_slope),
+    lower_in_float32(_lower_silu_slope),
     grad=_silu_slope_grad,
     accepts=dtypes.FLOAT,
 )
 SILU = unary(
     "silu",
     in_blocks(lambda x, beta: x * _logistic(x * x.dtype.type(beta)), _lower_silu),
-    wide(_lower_silu),
+    lower_in_float32(_lower_silu),
     grad=lambda g, x, beta: g * apply(SILU_SLOPE, x, beta=beta),
     accepts=dtypes.FLOAT,
 )
@@ -172,14 +172,14 @@ swish = silu
 SOFTSIGN_SLOPE = unary(
     "softsign_slope",
     in_float32(lambda x: 1 / np.square(1 + np.abs(x))),
-    wide(lambda x: lax.integer_pow(lax.add(const(x, 1), lax.abs(x)), -2)),
+    lower_in_float32(lambda x: lax.integer_pow(lax.add(const(x, 1), lax.abs(x)), -2)),
     grad=lambda g, x: g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x)),
     accepts=dtypes.FLOAT,
 )
 SOFTSIGN = unary(
     "softsign",
     in_float32(lambda x: x / (1 + np.abs(x))),
-    wide(lambda x: lax.div(x, lax.add(const(x, 1), lax.abs(x)))),
+    lower_in_float32(lambda x: lax.div(x, lax.add(const(x, 1), lax.abs(x)))),
     grad=lambda g, x: g * apply(SOFTSIGN_SLOPE, x),
     accepts=dtypes.FLOAT,
 )

@@ -13,7 +13,7 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import in_float32, static_int, wide
+from wengert.ops.declare import in_float32, lower_in_float32, static_int
 from wengert.ops.fast_reductions import fold, ones
 
 
@@ -118,7 +118,9 @@ SOFTMAX_GRAD = Op(
     "g y",
     kernel=in_float32(lambda g, y, axis: (g - (g * y).sum(axis, keepdims=True)) * y),
     infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
-    lower=wide(lambda g, y, axis: lax.mul(lax.sub(g, lower_sum(lax.mul(g, y), axis)), y)),
+    lower=lower_in_float32(
+        lambda g, y, axis: lax.mul(lax.sub(g, lower_sum(lax.mul(g, y), axis)), y)
+    ),
     grad=(
         lambda h, y, axis: apply(SOFTMAX_GRAD, h, y, axis=axis),
         _softmax_grad_grad_y,
@@ -130,7 +132,7 @@ SOFTMAX = Op(
     "x",
     kernel=in_float32(softmax_array),
     infer=lambda x, axis: x,
-    lower=wide(lower_softmax),
+    lower=lower_in_float32(lower_softmax),
     grad=lambda g, out, axis: apply(SOFTMAX_GRAD, g, out, axis=axis),
     accepts=dtypes.FLOAT,
     cost=SLOW,
@@ -140,8 +142,8 @@ SOFTMAX = Op(
 def _arguments(name: str, logits: TensorLike, axis: Axis) -> tuple[Value, int]:
     x = operand(logits)
     require(x.ndim, name, "`logits` must have at least one axis", x, help="Use tf.reshape.")
-    place = static_int(name, axis, "axis", -1)
-    return x, shapes.check_axis(name, place, x.ndim)
+    dim = static_int(name, axis, "axis", -1)
+    return x, shapes.check_axis(name, dim, x.ndim)
 
 
 def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
@@ -162,8 +164,8 @@ def softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> T
     [0.5, 0.5]
     """
     try:
-        x, place = _arguments("softmax", logits, axis)
-        return apply(SOFTMAX, x, axis=place)
+        x, dim = _arguments("softmax", logits, axis)
+        return apply(SOFTMAX, x, axis=dim)
     except Exception as error:
         return fallback(softmax, error, (logits, axis))
 
@@ -183,7 +185,7 @@ LOG_SOFTMAX_GRAD = Op(
     "g y",
     kernel=in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True)),
     infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
-    lower=wide(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
+    lower=lower_in_float32(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
     grad=(
         lambda h, y, axis: h - tf.reduce_sum(h * tf.exp(y), axis, keepdims=True),
         lambda h, g, y, axis: -h * tf.exp(y) * tf.reduce_sum(g, axis, keepdims=True),
@@ -195,7 +197,7 @@ LOG_SOFTMAX = Op(
     "x",
     kernel=in_float32(_log_softmax_kernel),
     infer=lambda x, axis: x,
-    lower=wide(_lower_log_softmax),
+    lower=lower_in_float32(_lower_log_softmax),
     grad=lambda g, out, axis: apply(LOG_SOFTMAX_GRAD, g, out, axis=axis),
     accepts=dtypes.FLOAT,
     cost=SLOW,
@@ -205,7 +207,7 @@ LOG_SOFTMAX = Op(
 def log_softmax(logits: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:
     """The logarithm of the softmax, without its overflow."""
     try:
-        x, place = _arguments("log_softmax", logits, axis)
-        return apply(LOG_SOFTMAX, x, axis=place)
+        x, dim = _arguments("log_softmax", logits, axis)
+        return apply(LOG_SOFTMAX, x, axis=dim)
     except Exception as error:
         return fallback(log_softmax, error, (logits, axis))

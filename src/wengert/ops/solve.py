@@ -25,7 +25,13 @@ from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import calm, in_float32, is_dynamic, must_fit, wide
+from wengert.ops.declare import (
+    in_float32,
+    is_dynamic,
+    lower_in_float32,
+    must_fit,
+    without_fp_warnings,
+)
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 
@@ -86,7 +92,7 @@ INV = Op(
     "x",
     kernel=_inv_kernel,
     infer=square("inv"),
-    lower=wide(_lower_inv),
+    lower=lower_in_float32(_lower_inv),
     grad=lambda g, out: -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True),
     accepts=dtypes.INEXACT,
 )
@@ -125,7 +131,7 @@ def _per_matrix(g: Tensor) -> Tensor:
     return tf.reshape(g, (*g._array.shape, 1, 1))
 
 
-@calm
+@without_fp_warnings
 @in_float32
 @nan_for_nan
 def _det_kernel(x: np.ndarray) -> np.ndarray:
@@ -154,7 +160,7 @@ DET = Op(
     "x",
     kernel=_det_kernel,
     infer=_infer_det,
-    lower=wide(_lower_det),
+    lower=lower_in_float32(_lower_det),
     grad=lambda g, x, out: _per_matrix(g * out) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
 )
@@ -171,7 +177,7 @@ def _infer_slogdet(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:
     return out, out
 
 
-@calm
+@without_fp_warnings
 @in_float32
 @nan_for_nan
 def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -199,7 +205,7 @@ SLOGDET = Op(
     "x",
     kernel=_slogdet_kernel,
     infer=_infer_slogdet,
-    lower=wide(_lower_slogdet),
+    lower=lower_in_float32(_lower_slogdet),
     # The sign is constant, and TensorFlow takes the phase of a complex determinant for constant.
     grad=lambda g, x: _per_matrix(g[1]) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
@@ -290,7 +296,7 @@ SOLVE = Op(
     "a b",
     kernel=_solve_kernel,
     infer=lambda a, b, transpose: _fit("solve", a, b, lead=True),
-    lower=wide(_lower_solve),
+    lower=lower_in_float32(_lower_solve),
     grad=Joint(_solve_grad),
     accepts=dtypes.INEXACT,
 )
@@ -368,7 +374,7 @@ TRIANGULAR_SOLVE = Op(
     "a b",
     kernel=_triangular_kernel,
     infer=_infer_triangular,
-    lower=wide(_lower_triangular),
+    lower=lower_in_float32(_lower_triangular),
     grad=Joint(_triangular_grad),
     accepts=dtypes.INEXACT,
     broadcasts=True,

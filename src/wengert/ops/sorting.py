@@ -78,11 +78,11 @@ def _ascending(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _lower_ranked(x: JaxArray, axis: int, descending: bool) -> tuple[JaxArray, JaxArray]:
-    place = lax.broadcasted_iota(np.int32, x.shape, axis)
+    index = lax.broadcasted_iota(np.int32, x.shape, axis)
     if not descending:
-        return lax.sort((x, place), dimension=axis, is_stable=True, num_keys=1)
+        return lax.sort((x, index), dimension=axis, is_stable=True, num_keys=1)
     values, order = lax.sort(
-        (lax.rev(x, (axis,)), lax.rev(place, (axis,))), dimension=axis, is_stable=True, num_keys=1
+        (lax.rev(x, (axis,)), lax.rev(index, (axis,))), dimension=axis, is_stable=True, num_keys=1
     )
     return lax.rev(values, (axis,)), lax.rev(order, (axis,))
 
@@ -174,8 +174,8 @@ def _sort(op: Op, values: TensorLike, axis: Axis, direction: str) -> Tensor:
     if axis is None:
         raise invalid(op.name, "`axis` must be a whole number; got None", help="The last is -1.")
     x = operand(values)
-    place = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
-    return apply(op, x, axis=place, descending=direction == "DESCENDING")
+    dim = check_axis(op.name, static_int(op.name, axis), x._array.ndim)
+    return apply(op, x, axis=dim, descending=direction == "DESCENDING")
 
 
 @with_fallback

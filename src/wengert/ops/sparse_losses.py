@@ -22,7 +22,7 @@ from wengert.core.lowering_checks import fail_if
 from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
 from wengert.core.types import JaxArray, Tensor
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, must_fit, wide
+from wengert.ops.declare import in_float32, lower_in_float32, must_fit
 from wengert.ops.fast_reductions import fold
 from wengert.ops.losses import last
 from wengert.ops.sizes import checked
@@ -163,7 +163,7 @@ SPARSE_CROSS_ENTROPY_GRAD = Op(
     "g labels logits",
     kernel=in_float32(_sparse_grad_kernel),
     infer=lambda g, labels, logits: logits,
-    lower=wide(_lower_sparse_grad),
+    lower=lower_in_float32(_lower_sparse_grad),
     grad=(
         _sparse_grad_grad_g,
         None,
@@ -178,7 +178,7 @@ SPARSE_CROSS_ENTROPY = Op(
     "labels logits",
     kernel=_sparse_kernel,
     infer=_infer_sparse,
-    lower=checked(wide(_lower_sparse), _infer_sparse),
+    lower=checked(lower_in_float32(_lower_sparse), _infer_sparse),
     grad=(
         None,
         lambda g, labels, logits: apply(SPARSE_CROSS_ENTROPY_GRAD, g, labels, logits),

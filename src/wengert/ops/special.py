@@ -19,7 +19,7 @@ from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import function_of, in_float32, unary, wide
+from wengert.ops.declare import function_of, in_float32, lower_in_float32, unary
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI
@@ -38,7 +38,7 @@ def smooth(
     With `blocks`, XLA computes it for large arrays in eager code, too.
     """
     run = in_blocks(kernel, lower) if blocks else in_float32(kernel)
-    return unary(name, run, wide(lower), grad=grad, accepts=dtypes.FLOAT, **facts)
+    return unary(name, run, lower_in_float32(lower), grad=grad, accepts=dtypes.FLOAT, **facts)
 
 
 @function_of(

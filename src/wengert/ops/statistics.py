@@ -12,7 +12,7 @@ from wengert.core.dims import Dim, larger
 from wengert.core.lazy_modules import lax
 from wengert.core.types import Axis, IndexedSlices, JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, wide
+from wengert.ops.declare import in_float32, lower_in_float32
 from wengert.ops.fast_reductions import combine, fold
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction
@@ -61,7 +61,7 @@ REDUCE_LOGSUMEXP = Op(
     "x",
     kernel=in_float32(_logsumexp_kernel),
     infer=lambda x, axis, keepdims: ShapeDtype(reduced(x, axis, keepdims), x.dtype),
-    lower=wide(_lower_logsumexp),
+    lower=lower_in_float32(_lower_logsumexp),
     grad=_logsumexp_grad,
     accepts=dtypes.FLOAT,
 )
@@ -120,7 +120,7 @@ REDUCE_VARIANCE = Op(
     "x",
     kernel=in_float32(_variance_kernel),
     infer=_infer_real,
-    lower=wide(_lower_variance),
+    lower=lower_in_float32(_lower_variance),
     grad=_variance_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -156,7 +156,7 @@ REDUCE_STD = Op(
         lambda x, axis, keepdims: np.sqrt(_variance_kernel(x, axis, keepdims))
     ),
     infer=_infer_real,
-    lower=wide(lambda x, axis, keepdims: lax.sqrt(_lower_variance(x, axis, keepdims))),
+    lower=lower_in_float32(lambda x, axis, keepdims: lax.sqrt(_lower_variance(x, axis, keepdims))),
     grad=_std_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -206,7 +206,7 @@ REDUCE_EUCLIDEAN_NORM = Op(
     "x",
     kernel=in_float32(_euclidean_kernel),
     infer=lambda x, axis, keepdims: ShapeDtype(reduced(x, axis, keepdims), x.dtype),
-    lower=wide(_lower_euclidean),
+    lower=lower_in_float32(_lower_euclidean),
     grad=_euclidean_grad,
     accepts=dtypes.NUMERIC,
     holomorphic=False,

@@ -55,7 +55,7 @@ def _expanded(index: Index, x: ShapeDtype) -> list[Any]:
 
 
 def resolve(index: Index, x: ShapeDtype) -> tuple[list[Any], list[int | None]]:
-    """Per axis of `x` its (first, count, step), unknown where its size is; and the result's shape."""
+    """(first, count, step) for each axis of `x`, unknown where its size is, and the result's shape."""
     places: list[Any] = []
     shape: list[int | None] = []
     for part in _expanded(index, x):

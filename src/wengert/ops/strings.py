@@ -344,7 +344,7 @@ SUBSTR = Op(
 def substr(
     input: TensorLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None
 ) -> Tensor:
-    """The part of each string that starts at `pos` and is `len` long; these may differ by string."""
+    """The part of each string from `pos`, `len` long; both may differ from string to string."""
     starts, sizes = static("substr", pos), static("substr", len)
     require(
         np.shape(starts) == np.shape(sizes),

@@ -16,7 +16,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
 from wengert.core.types import Axis, DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, wide
+from wengert.ops.declare import in_float32, lower_in_float32
 from wengert.ops.decompose import (
     finite_or_nan,
     gaps,
@@ -146,7 +146,7 @@ SVD = Op(
     "x",
     kernel=_svd_kernel,
     infer=_infer_svd,
-    lower=wide(_lower_svd),
+    lower=lower_in_float32(_lower_svd),
     grad=_svd_grad,
     accepts=dtypes.INEXACT,
     outputs=3,
@@ -176,7 +176,7 @@ SVDVALS = Op(
     "x",
     kernel=_svdvals_kernel,
     infer=lambda x: _infer_svd(x, False)[0],
-    lower=wide(_lower_svdvals),
+    lower=lower_in_float32(_lower_svdvals),
     grad=_svdvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
@@ -255,7 +255,7 @@ PINV = Op(
     "x rcond",
     kernel=_pinv_kernel,
     infer=_infer_pinv,
-    lower=wide(lambda x, rcond: _pinv(x, _lower_svd(x, full=False), rcond, jnp)),
+    lower=lower_in_float32(lambda x, rcond: _pinv(x, _lower_svd(x, full=False), rcond, jnp)),
     grad=(_pinv_grad, None),
     accepts=dtypes.INEXACT,
     match=(),

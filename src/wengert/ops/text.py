@@ -107,7 +107,7 @@ def rows_text(rows: Any, summarize: int) -> str:
 def number_format(
     kind: str, precision: int, scientific: bool, shortest: bool, width: int, fill: str
 ) -> Callable[[Any], bytes]:
-    """What `tf.strings.as_string` makes of one element of a NumPy kind: `fill` is a flag of printf."""
+    """The function of `tf.strings.as_string` for an element of a NumPy kind; `fill` as in printf."""
     if kind == "b":
         return lambda x: b"true" if x else b"false"
     size = str(width) if width > 0 else ""
@@ -131,7 +131,7 @@ def number_format(
 
 
 def number_reader(kind: dtypes.DType) -> Callable[[bytes], Any]:
-    """What reads a string as a number of the given type; it raises `ValueError` where it is none."""
+    """A function that reads a string as a number of a type; it raises `ValueError` for others."""
     if kind.is_floating:
         return _float
     low, high = int(kind.min), int(kind.max)

@@ -26,7 +26,14 @@ from wengert.core.lazy_modules import jnp, linalg
 from wengert.core.lowering_checks import fail_if
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, must_fit, need_rank, static_float, static_int, wide
+from wengert.ops.declare import (
+    in_float32,
+    lower_in_float32,
+    must_fit,
+    need_rank,
+    static_float,
+    static_int,
+)
 from wengert.ops.shape_checks import sized
 from wengert.ops.solve import refusing
 
@@ -115,7 +122,7 @@ SOLVE_TRIDIAGONAL = Op(
     "diagonals b",
     kernel=_solve_kernel,
     infer=_infer_solve,
-    lower=wide(_lower_solve),
+    lower=lower_in_float32(_lower_solve),
     grad=(
         lambda g, diagonals, out: -_pairs(apply(SOLVE_TRIDIAGONAL, _turned(diagonals), g), out),
         lambda g, diagonals: apply(SOLVE_TRIDIAGONAL, _turned(diagonals), g),
@@ -227,7 +234,7 @@ def eigh_tridiagonal(
     alpha: TensorLike, beta: TensorLike, eigvals_only: bool = True, select: str = "a", select_range: TensorLike | None = None,
     tol: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Eigenvalues, ascending, of the self-adjoint matrices with `beta` above their diagonal `alpha`.
+    """Ascending eigenvalues of self-adjoint matrices with diagonal `alpha` and `beta` above it.
 
     Without `eigvals_only` the eigenvectors (columns) come second. `select` "i" picks eigenvalues by
     their places, both ends included, "v" those in (low, high]. They are exact whatever `tol` says.
