@@ -543,7 +543,7 @@ def linspace(
     if count <= 1:
         return x if count == 1 else x[(builtins.slice(None),) * dim + (builtins.slice(0),)]
     steps = made("linspace", np.arange, 1, count - 1).reshape(
-        [-1 if k == dim else 1 for k in _upto(len(shape))]
+        [-1 if k == dim else 1 for k in builtins.range(len(shape) + 1)]
     )
     inner = x + (y - x) / float(count - 1) * wrap(steps.astype(x.dtype.np))
     return tf.concat([x, inner, y], dim)
@@ -557,10 +557,6 @@ def _open_linspace(x: Tensor, y: Tensor, count: Dim, dim: int, rank: int) -> Ten
     inner = x + (y - x) / steps * tf.cast(number, x.dtype)
     # The ends are the given values, to the last bit.
     return tf.where(number == 0, x, tf.where(number == last, y, inner))
-
-
-def _upto(rank: int) -> builtins.range:
-    return builtins.range(rank + 1)
 
 
 @with_fallback

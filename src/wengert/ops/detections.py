@@ -110,6 +110,12 @@ def _count(name: str, value: TensorLike, what: str, least: int = 0) -> int:
     return count
 
 
+def _operands(boxes: TensorLike, scores: TensorLike, *limits: TensorLike) -> list[Tensor]:
+    """Boxes (or how much they overlap), scores of their dtype, and limits."""
+    b = operand(boxes, None, dtypes.float32)
+    return [b, operand(scores, None, b.dtype), *[operand(v, None, dtypes.float32) for v in limits]]
+
+
 def non_max_suppression_with_scores(
     boxes: TensorLike, scores: TensorLike, max_output_size: TensorLike, iou_threshold: TensorLike = 0.5,
     score_threshold: TensorLike = float("-inf"), soft_nms_sigma: TensorLike = 0.0, name: str | None = None,
@@ -119,13 +125,9 @@ def non_max_suppression_with_scores(
     With `soft_nms_sigma` the score of a box fades by how much it overlaps better ones, and
     `iou_threshold` does not count.
     """
-    which = "non_max_suppression_with_scores"
-    b = operand(boxes, None, dtypes.float32)
-    limits = [
-        operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold, soft_nms_sigma)
-    ]
-    most = _count(which, max_output_size, "max_output_size")
-    return apply(SCORED_SUPPRESSION, b, operand(scores, None, b.dtype), *limits, most=most)
+    given = _operands(boxes, scores, iou_threshold, score_threshold, soft_nms_sigma)
+    most = _count("non_max_suppression_with_scores", max_output_size, "max_output_size")
+    return apply(SCORED_SUPPRESSION, *given, most=most)
 
 
 def _padded_kernel(
@@ -184,11 +186,9 @@ def non_max_suppression_padded(
 
     Boxes may come in batches [..., n, 4]. The last three arguments change nothing here.
     """
-    b = operand(boxes, None, dtypes.float32)
-    s = operand(scores, None, b.dtype)
-    limits = [operand(v, None, dtypes.float32) for v in (iou_threshold, score_threshold)]
+    given = _operands(boxes, scores, iou_threshold, score_threshold)
     most = _count("non_max_suppression_padded", max_output_size, "max_output_size")
-    return apply(PADDED_SUPPRESSION, b, s, *limits, most=most, pads=bool(pad_to_max_output_size))
+    return apply(PADDED_SUPPRESSION, *given, most=most, pads=bool(pad_to_max_output_size))
 
 
 def _infer_table(
@@ -221,11 +221,9 @@ def non_max_suppression_overlaps(
     score_threshold: TensorLike = float("-inf"), name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Indices in order of score, given how much each pair overlaps."""
-    a = operand(overlaps, None, dtypes.float32)
-    s = operand(scores, None, a.dtype)
-    limits = [operand(v, None, dtypes.float32) for v in (overlap_threshold, score_threshold)]
+    given = _operands(overlaps, scores, overlap_threshold, score_threshold)
     most = _count("non_max_suppression_overlaps", max_output_size, "max_output_size")
-    return apply(TABLE_SUPPRESSION, a, s, *limits, most=most)
+    return apply(TABLE_SUPPRESSION, *given, most=most)
 
 
 class CombinedNonMaxSuppression(NamedTuple):

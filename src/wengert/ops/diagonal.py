@@ -41,10 +41,6 @@ class Layout(NamedTuple):
     inside: np.ndarray
 
 
-def _length(rows: int, cols: int, k: int) -> int:
-    return min(rows + min(k, 0), cols - max(k, 0))
-
-
 def _longest(rows: int, cols: int, lower: int, upper: int) -> int:
     return min(rows + min(upper, 0), cols - max(lower, 0))
 
@@ -58,7 +54,7 @@ def _layout(rows: int, cols: int, lower: int, upper: int, align: str) -> Layout:
     inside = np.zeros((rows, cols), bool)
     left_above, left_below = (side == "LEFT" for side in align.split("_"))
     for r, k in enumerate(range(upper, lower - 1, -1)):
-        n = _length(rows, cols, k)
+        n = min(rows + min(k, 0), cols - max(k, 0))
         left = (k >= 0 and left_above) or (k <= 0 and left_below)
         start = 0 if left else longest - n
         i = np.arange(n) + max(-k, 0)

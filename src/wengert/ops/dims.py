@@ -11,7 +11,7 @@ from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
-from wengert.core.dims import Dim, formula, is_open, larger
+from wengert.core.dims import formula, is_open, larger
 from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import jnp, lax
@@ -19,7 +19,7 @@ from wengert.core.lowering_checks import as_value, is_symbol
 from wengert.core.op_facts import TAME
 from wengert.core.padded import RowCount
 from wengert.core.sites import caller
-from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
+from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensorflow_values import array_of, is_foreign
 from wengert.core.types import (
     Axis,
@@ -230,13 +230,9 @@ SQUEEZE_ALL = Op(
     kernel=lambda x: x.squeeze(),
     infer=lambda x: ShapeDtype(None, x.dtype),
     lower=lambda x: lax.squeeze(x, [i for i, d in enumerate(x.shape) if d == 1]),
-    grad=lambda g, x_shape: _reshape(g, x_shape),
+    grad=lambda g, x_shape: tf.reshape(g, x_shape),
     register=False,
 )
-
-
-def _reshape(x: SymbolicTensor, shape: tuple[Dim, ...]) -> Tensor:
-    return tf.reshape(x, shape)
 
 
 def squeeze(input: TensorLike, axis: Axis = None, name: str | None = None) -> Tensor:

@@ -28,10 +28,6 @@ _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
 _BITS = {"float16": 11, "bfloat16": 8, "float32": 24}
 
 
-def _size(shape: tuple[int, ...]) -> int:
-    return math.prod(shape)
-
-
 def _pairs(w: np.ndarray) -> np.ndarray:
     """Words joined two by two into 64 bits, the first below."""
     w = w.reshape(-1, 2)
@@ -54,7 +50,7 @@ def lower_bits(state: JaxArray, count: int, wide: bool) -> JaxArray:
 
 
 def _lower_random_bits(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
-    result = lax.reshape(lower_bits(state, _size(shape), dtype.size == 8), shape)
+    result = lax.reshape(lower_bits(state, math.prod(shape), dtype.size == 8), shape)
     return lax.convert_element_type(result, dtype.np)
 
 
@@ -62,7 +58,7 @@ RANDOM_BITS = Op(
     "random_bits",
     "state",
     kernel=lambda state, shape, dtype: (
-        bits(state, _size(shape), dtype.size == 8).view(dtype.np).reshape(shape)
+        bits(state, math.prod(shape), dtype.size == 8).view(dtype.np).reshape(shape)
     ),
     infer=lambda state, shape, dtype: ShapeDtype(shape, dtype),
     lower=_lower_random_bits,
@@ -76,7 +72,7 @@ def random_bits(state: Tensor, shape: tuple[int, ...], dtype: DType = dtypes.uin
 
 
 def _fraction(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
-    count = _size(shape)
+    count = math.prod(shape)
     if dtype.size == 8:
         top = bits(state, count, True) >> np.uint64(11)
         return (top * 2.0**-53).reshape(shape)
@@ -88,7 +84,7 @@ def _fraction(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.nda
 
 
 def _lower_fraction(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
-    count = _size(shape)
+    count = math.prod(shape)
     if dtype.size == 8:
         top = lower_bits(state, count, True) >> np.uint64(11)
         out = lax.convert_element_type(top, np.float64) * np.float64(2.0**-53)
@@ -117,7 +113,7 @@ def fraction(state: TensorLike, shape: tuple[int, ...], dtype: DType = dtypes.fl
 
 def _normal_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """Box and Muller: one pair of uniform numbers gives the radius and angle of two normal ones."""
-    count = _size(shape)
+    count = math.prod(shape)
     pairs = (count + 1) // 2
     if dtype.size == 8:
         w = bits(state, 2 * pairs, True)
@@ -139,7 +135,7 @@ def _normal_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> n
 
 
 def _lower_normal(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
-    count = _size(shape)
+    count = math.prod(shape)
     pairs = (count + 1) // 2
     if dtype.size == 8:
         w = lax.reshape(lower_bits(state, 2 * pairs, True), (pairs, 2))
@@ -182,7 +178,7 @@ _INSIDE = math.erf(math.sqrt(2.0))
 
 def _truncated_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.ndarray:
     """The inverse of the distribution function, in double precision for every type."""
-    count = _size(shape)
+    count = math.prod(shape)
     if dtype.size == 8:
         u = ((bits(state, count, True) >> np.uint64(11)) + 0.5) * 2.0**-53
     else:
@@ -192,7 +188,7 @@ def _truncated_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -
 
 
 def _lower_truncated(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
-    count = _size(shape)
+    count = math.prod(shape)
     if dtype.size == 8:
         top, step = lower_bits(state, count, True) >> np.uint64(11), 2.0**-53
     else:
@@ -230,7 +226,7 @@ def _integers_kernel(
         help="The interval [minval, maxval) must not be empty.",
     )
     low64, high64 = low.astype(np.uint64), high.astype(np.uint64)
-    result = bits(state, _size(shape), True).reshape(shape) % (high64 - low64)
+    result = bits(state, math.prod(shape), True).reshape(shape) % (high64 - low64)
     return np.broadcast_to(result + low64, shape).astype(low.dtype)
 
 
@@ -239,7 +235,7 @@ def _lower_integers(
 ) -> JaxArray:
     fail_if(lambda: low >= high)
     low64, high64 = (expand(lax.convert_element_type(x, np.uint64), shape) for x in (low, high))
-    result = lax.reshape(lower_bits(state, _size(shape), True), shape)
+    result = lax.reshape(lower_bits(state, math.prod(shape), True), shape)
     return lax.convert_element_type(lax.rem(result, high64 - low64) + low64, low.dtype)
 
 

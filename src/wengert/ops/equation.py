@@ -192,7 +192,7 @@ def explicit(equation: str, ranks: tuple[int, ...]) -> str:
     require(
         _FORM.fullmatch(text)
         and "." not in bare
-        and all(p.count("...") <= 1 for p in _parts(text)),
+        and all(p.count("...") <= 1 for p in text.replace("->", ",").split(",")),
         "einsum",
         f"`{equation}` is not an equation",
         help="Write letters for axes, commas between tensors and one `->`, as in `ij,jk->ik`.",
@@ -218,10 +218,6 @@ def explicit(equation: str, ranks: tuple[int, ...]) -> str:
     _check_output(equation, bare, out, most)
     filled = [t.replace("...", DOTS[most - h : most]) for t, h in zip(terms, hidden, strict=True)]
     return f"{','.join(filled)}->{out.replace('...', DOTS[:most])}"
-
-
-def _parts(text: str) -> list[str]:
-    return text.replace("->", ",").split(",")
 
 
 def _check_output(equation: str, bare: str, out: str, most: int) -> None:

@@ -108,7 +108,9 @@ def _gather_kernel(x: np.ndarray, i: np.ndarray, axis: int, batch_dims: int) -> 
     check_indices("gather", i, x.shape[axis])
     if not batch_dims:
         # The indices are known to be good; any mode but "raise" saves a second check.
-        out: Any = x.take(i, axis, mode="clip") if i.size else _nothing(x, i, axis)
+        if not i.size:
+            return np.empty((*x.shape[:axis], *i.shape, *x.shape[axis + 1 :]), x.dtype)
+        out: Any = x.take(i, axis, mode="clip")
         return np.array(out, object) if type(out) is bytes else out
     _check_batch("gather", x, i, batch_dims)
     where = (*_grid(i.shape, batch_dims), i)
@@ -121,10 +123,6 @@ def _gather_kernel(x: np.ndarray, i: np.ndarray, axis: int, batch_dims: int) -> 
         *range(i.ndim + moved, out.ndim),
     )
     return out.transpose(order)
-
-
-def _nothing(x: np.ndarray, i: np.ndarray, axis: int) -> np.ndarray:
-    return np.empty((*x.shape[:axis], *i.shape, *x.shape[axis + 1 :]), x.dtype)
 
 
 def _grid(shape: tuple[int, ...], batch: int) -> list[np.ndarray]:

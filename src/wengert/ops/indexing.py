@@ -23,7 +23,6 @@ from wengert.core.types import (
     Axis,
     DType,
     DTypeLike,
-    IndexedSlices,
     JaxArray,
     Op,
     Ranked,
@@ -269,15 +268,9 @@ def one_hot(
     dim = rank if dim == -1 else dim
     if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=dim, on=True, off=False, dtype=dtypes.bool_)
-        return _chosen(hot, *[tf.stop_gradient(operand(v, kind)) for v in given])
+        return tf.where(hot, *[tf.stop_gradient(operand(v, kind)) for v in given])
     on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
     return apply(ONE_HOT, i, depth=count, axis=dim, on=on, off=off, dtype=kind)
-
-
-def _chosen(
-    hot: SymbolicTensor, on: SymbolicTensor | Tensor | IndexedSlices, off: Tensor | IndexedSlices
-) -> Tensor:
-    return tf.where(hot, on, off)
 
 
 def _as_hinted(value: TensorLike | None, wanted: DType | None) -> Value | None:

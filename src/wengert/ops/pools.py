@@ -15,8 +15,8 @@ from wengert.ops.sliding import as_padding, channels_first, entries, not_both
 
 
 def _pooled(
-    name: str, op: Op, input: TensorLike, ksize: TensorLike, strides: TensorLike, padding: Any, data_format: str | None,
-    rank: int | None, dilations: TensorLike = 1,
+    name: str, op: Op, input: TensorLike, ksize: TensorLike, strides: TensorLike | None, padding: Any,
+    data_format: str | None, rank: int | None, dilations: TensorLike | None = None,
 ) -> Tensor:  # fmt: skip
     x = operand(input)
     at = _windows(name, x, ksize, strides, padding, data_format, rank, dilations)
@@ -25,8 +25,8 @@ def _pooled(
 
 
 def _windows(
-    name: str, x: Value, ksize: TensorLike, strides: TensorLike, padding: Any, data_format: str | None,
-    rank: int | None, dilations: TensorLike,
+    name: str, x: Value, ksize: TensorLike, strides: TensorLike | None, padding: Any, data_format: str | None,
+    rank: int | None, dilations: TensorLike | None,
 ) -> dict[str, Any]:  # fmt: skip
     """The attributes of a pooling operation: window, stride, padding and dilation per axis."""
     if x.ndim not in ((3, 4, 5) if rank is None else (rank,)):
@@ -34,7 +34,7 @@ def _windows(
         raise invalid(name, f"`input` must have rank {wanted}", x)
     first = channels_first(name, data_format, x.ndim - 2)
 
-    def each(what: str, value: TensorLike) -> tuple[int, ...]:
+    def each(what: str, value: TensorLike | None) -> tuple[int, ...]:
         return entries(name, what, value, x.ndim - 2, first, outer=(0,))
 
     window = each("ksize", ksize)
@@ -206,10 +206,7 @@ def pool(
     op = {"MAX": MAX_POOL, "AVG": AVG_POOL}.get(pooling_type)
     if op is None:
         raise invalid("pool", f"`pooling_type` must be 'MAX' or 'AVG'; got {pooling_type!r}")
-    return _pooled(
-        "pool", op, input, window_shape, 1 if strides is None else strides, padding, data_format,
-        None, 1 if dilations is None else dilations,
-    )  # fmt: skip
+    return _pooled("pool", op, input, window_shape, strides, padding, data_format, None, dilations)
 
 
 class MaxPoolWithArgmax(NamedTuple):

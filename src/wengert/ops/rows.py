@@ -370,16 +370,17 @@ UNSTACK_ROWS = Op(
     kernel=lambda x: x,
     infer=lambda x: x,
     lower=lambda x: x,
-    grad=lambda g, x_shape: apply(STACK_ROWS, g, count=_first(x_shape), name="TensorArray.stack"),
+    grad=lambda g, x_shape: apply(
+        STACK_ROWS,
+        g,
+        count=x_shape[0] if type(x_shape) is tuple else None,
+        name="TensorArray.stack",
+    ),
     folds=False,
     register=False,
     takes_padded=True,
     row_lists="takes",
 )
-
-
-def _first(shape: tuple[int | Dim, ...]) -> int | Dim | None:
-    return shape[0] if type(shape) is tuple else None
 
 
 # How many rows there are.
