@@ -268,7 +268,8 @@ def one_hot(
     dim = rank if dim == -1 else dim
     if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=dim, on=True, off=False, dtype=dtypes.bool_)
-        return tf.where(hot, *[tf.stop_gradient(operand(v, kind)) for v in given])
+        hot_value, cold_value = (tf.stop_gradient(operand(v, kind)) for v in given)
+        return tf.where(hot, hot_value, cold_value)
     on, off = (v if isinstance(v, int) else v._array.reshape(()).item() for v in given)
     return apply(ONE_HOT, i, depth=count, axis=dim, on=on, off=off, dtype=kind)
 
