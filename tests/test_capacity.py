@@ -17,8 +17,8 @@ import pytest
 import wengert as tf
 import wengert.ops
 from wengert.core.op import REGISTRY
+from wengert.engines.buffer_overflow import FIRST_CAPACITY as LEAST
 from wengert.engines.executables import Executable
-from wengert.engines.lower import LEAST
 
 M = tf.constant(np.random.default_rng(0).random((3, 3), np.float32) + 0.5)
 COUNTS = (3, LEAST + 1, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wengert as tf
-from wengert.core import sites
+from wengert.core import sites, user_code
 from wengert.explain import doctor
 
 LIBRARY = """
@@ -178,4 +178,4 @@ def test_what_is_remembered_is_bounded(library: Any) -> None:
     ],
 )
 def test_which_files_are_not_the_users(path: str, library: bool) -> None:
-    assert sites._is_library(path) is library
+    assert user_code.is_library(path) is library

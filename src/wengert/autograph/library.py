@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from wengert.core import sites
+from wengert.core import user_code
 
 # Builtins and functions of ours that have a form which takes tensors of a trace, by identity,
 # since not everything that is called can be hashed.
@@ -36,7 +36,7 @@ def is_user_code(code: types.CodeType, scope: dict[str, Any]) -> bool:
 
 
 def _judge(filename: str, scope: dict[str, Any]) -> bool:
-    if not sites.is_user(filename):
+    if not user_code.is_user(filename):
         return False
     installed = "site-packages" in filename or "dist-packages" in filename
     return not installed or any(map(_is_ours, list(scope.values())))

@@ -14,8 +14,8 @@ from types import ModuleType, TracebackType
 from wengert.cli.children import welcome
 from wengert.cli.programs import CommandError, check_module, read
 from wengert.core.process_settings import PROCESS
-from wengert.core.sites import is_user
 from wengert.core.tracebacks import shown
+from wengert.core.user_code import is_user
 from wengert.keras_glue.alias import as_tensorflow
 
 

@@ -13,11 +13,8 @@ Inside `exactly` every site is walked to, so that what the doctor says is proved
 
 from __future__ import annotations
 
-import functools
 import linecache
-import os
 import sys
-import sysconfig
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,54 +24,13 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.process_settings import PROCESS
+from wengert.core.user_code import USER, is_user
 
 if TYPE_CHECKING:
     from types import FrameType
 
 
 RawSite = tuple[CodeType, int]
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_STDLIB = sysconfig.get_paths()["stdlib"]
-_FRAMEWORKS = ("keras", "jax", "jaxlib")
-_LIBRARIES = (*_FRAMEWORKS, "numpy", "optree", "scipy", "ml_dtypes", "rich")
-
-
-def _package(path: str) -> str:
-    """The installed package that a file belongs to, or nothing."""
-    parts = path.replace("\\", "/").split("/")
-    if "site-packages" not in parts:
-        return ""
-    return parts[parts.index("site-packages") + 1].removesuffix(".py")
-
-
-def _is_library(filename: str) -> bool:
-    path = os.path.abspath(filename)
-    package = _package(path)
-    if is_ours(filename) or package in _LIBRARIES:
-        return True
-    return not package and (path.startswith(_STDLIB + os.sep) or filename.startswith("<frozen"))
-
-
-@functools.cache
-def is_ours(filename: str) -> bool:
-    """Whether a file is Wengert's, or of the frameworks that it works with or for."""
-    path = os.path.abspath(filename)
-    package = _package(path)
-    if path.startswith(_HERE + os.sep) or filename.startswith("<wengert"):
-        return True
-    return package in _FRAMEWORKS or package.startswith("jax_")  # its plugins
-
-
-def is_user(filename: str) -> bool:
-    """Whether a file is the program's, or of a library that is not known here."""
-    known = USER.get(filename)
-    if known is None:
-        known = USER[filename] = not _is_library(filename)
-    return known
-
-
-# Files already judged; `True` for the user's own. Looked into by the door at every operation.
-USER: dict[str, bool] = {}
 
 
 def find(frame: Any) -> RawSite | None:

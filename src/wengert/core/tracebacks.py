@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.process_settings import PROCESS
-from wengert.core.sites import ipython, is_ours, is_user
+from wengert.core.sites import ipython
+from wengert.core.user_code import is_ours, is_user
 
 if TYPE_CHECKING:
     pass

@@ -21,6 +21,7 @@ from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray
 from wengert.engines import devices, padded, static_inputs
+from wengert.engines.buffer_overflow import enlarge, overflows
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.engines.memory_errors import Largest, needed
 from wengert.engines.rollback import Keeper, anywhere, either
@@ -108,17 +109,16 @@ class Executable:
         return run(*arrays, *self.extra)
 
     def grow(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
-        """Whether a run asked for more room than it had; there is room enough afterwards.
+        """Whether a loop overflowed its buffer; afterwards the capacities suffice.
 
         `requested` are those of the program that ran: another thread may have made another since.
         """
-        more = [(k, w) for w, (k, room) in zip(wanted, wants, strict=True) if w > room]
+        more = overflows(wants, wanted)
         if not more:
             return False
         with self.growing:
             known = self.capacities
-            for key, rows in more:
-                known[key] = max(known.get(key, 0), 1 << (rows - 1).bit_length())
+            enlarge(known, more)
             # Asked of the program, since a compilation may have failed after a wish was noted.
             if any(room < known.get(key, 0) for key, room in self.requested):
                 self.compile()

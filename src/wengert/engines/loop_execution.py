@@ -20,8 +20,9 @@ from wengert.core.lowering_checks import NotFixed, is_symbol
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.engines import host
+from wengert.engines.buffer_overflow import FIRST_CAPACITY
 from wengert.engines.empty_loops import empty_stacks
-from wengert.engines.lower import LEAST, LOWERINGS
+from wengert.engines.lower import LOWERINGS
 from wengert.engines.padded import row_form, row_of, stack_of
 from wengert.engines.subgraph_lowering import Inside, as_arrays, report
 from wengert.engines.trip_counts import counters, turns
@@ -112,7 +113,7 @@ def _lower_loop(graph: Graph, node: Node, given: Any, attrs: Any, low: Lowering)
     if room is not None and not stacks and not exact:
         room = room if room * sum(map(_bytes, shapes[states:])) <= _MOST_BYTES else None
     asks = room is None
-    room = low.capacities.get(key, LEAST) if room is None else room
+    room = low.capacities.get(key, FIRST_CAPACITY) if room is None else room
     new = lambda s: lax.full((room, *s.shape), 0, s.dtype)
     buffers = [jax.tree.map(new, s) for s in shapes[states:]]
     if not room and (buffers or stacks):

@@ -41,8 +41,6 @@ LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "wengert.engines.loop_execution",
     "wengert.functions.deferred",
 )
-# Rows that a stack of unknown length has room for at first.
-LEAST = 64
 
 
 class Lowering:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import sites
+from wengert.core import user_code
 from wengert.core.sites import RawSite
 from wengert.explain.naming import inside
 from wengert.functions.function import Function
@@ -93,7 +93,7 @@ class Reference(NamedTuple):
         if not isinstance(root, ModuleType):
             return False
         file = getattr(root, "__file__", None)
-        return not sites.is_user(file) if file else root.__name__ in sys.stdlib_module_names
+        return not user_code.is_user(file) if file else root.__name__ in sys.stdlib_module_names
 
 
 def is_missing(value: Any) -> bool:
@@ -129,7 +129,7 @@ def _root(reference: Reference) -> Any:
 
 def is_user(code: CodeType) -> bool:
     """Whether code is the user's own."""
-    return sites.is_user(code.co_filename)
+    return user_code.is_user(code.co_filename)
 
 
 def references(function: Any) -> tuple[list[Reference], list[Reference]]:

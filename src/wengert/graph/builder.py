@@ -18,7 +18,7 @@ from wengert.core.errors import (
     at_site,
     invalid,
 )
-from wengert.core.sites import USER, find
+from wengert.core.sites import find
 from wengert.core.symbolic import Shadow, escaped, symbolic
 from wengert.core.tensor import new_id
 from wengert.core.types import (
@@ -33,6 +33,7 @@ from wengert.core.types import (
     Value,
     Variable,
 )
+from wengert.core.user_code import USER
 from wengert.core.variable_aliases import Alias
 from wengert.graph.folding import SMALL, Folded, differentiable, is_known, is_small
 from wengert.graph.ir import Graph, Held, Node, Outer
