@@ -46,7 +46,7 @@ half, double = float16, float64
 
 _PLACES = _read(
     {
-        "composite.edits": "edit_distance",
+        "composite.sequences": "edit_distance",
         "composite.optional": "OptionalSpec",
         "composite.ragged_spec": "RaggedTensorSpec",
         "composite.ragged_tensor": "RaggedTensor",

@@ -46,10 +46,10 @@ from wengert import types as types
 from wengert import version as version
 from wengert._version import __version__ as __version__
 from wengert.checkpoint.module import Module as Module
-from wengert.composite.edits import edit_distance as edit_distance
 from wengert.composite.optional import OptionalSpec as OptionalSpec
 from wengert.composite.ragged_spec import RaggedTensorSpec as RaggedTensorSpec
 from wengert.composite.ragged_tensor import RaggedTensor as RaggedTensor
+from wengert.composite.sequences import edit_distance as edit_distance
 from wengert.composite.sparse_tensor import SparseTensor as SparseTensor
 from wengert.composite.sparse_tensor import SparseTensorSpec as SparseTensorSpec
 from wengert.composite.values import type_spec_from_value as type_spec_from_value

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace as _Namespace
 
-from wengert.composite.edits import ctc_beam_search_decoder, ctc_greedy_decoder
+from wengert.composite.sequences import ctc_beam_search_decoder, ctc_greedy_decoder
 from wengert.composite.sparse_segments import (
     embedding_lookup_sparse,
     safe_embedding_lookup_sparse,

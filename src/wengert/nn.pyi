@@ -1,7 +1,7 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
-from wengert.composite.edits import ctc_beam_search_decoder as ctc_beam_search_decoder
-from wengert.composite.edits import ctc_greedy_decoder as ctc_greedy_decoder
+from wengert.composite.sequences import ctc_beam_search_decoder as ctc_beam_search_decoder
+from wengert.composite.sequences import ctc_greedy_decoder as ctc_greedy_decoder
 from wengert.composite.sparse_segments import embedding_lookup_sparse as embedding_lookup_sparse
 from wengert.composite.sparse_segments import (
     safe_embedding_lookup_sparse as safe_embedding_lookup_sparse,

@@ -1,7 +1,7 @@
 """The names of `tf.sparse`."""
 
+from wengert.composite.feature_crosses import cross, cross_hashed
 from wengert.composite.sparse_counts import bincount
-from wengert.composite.sparse_cross import cross, cross_hashed
 from wengert.composite.sparse_elements import (
     add,
     from_dense,

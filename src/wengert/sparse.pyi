@@ -1,8 +1,8 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
+from wengert.composite.feature_crosses import cross as cross
+from wengert.composite.feature_crosses import cross_hashed as cross_hashed
 from wengert.composite.sparse_counts import bincount as bincount
-from wengert.composite.sparse_cross import cross as cross
-from wengert.composite.sparse_cross import cross_hashed as cross_hashed
 from wengert.composite.sparse_elements import add as add
 from wengert.composite.sparse_elements import from_dense as from_dense
 from wengert.composite.sparse_elements import map_values as map_values

@@ -20,7 +20,6 @@ from wengert.core.context import building_graph, get_state, scoped
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, CALLED_BACK, new_lock, while_holding
-from wengert.core.scatter_updates import SOLE, Scattered, has_company, updating
 from wengert.core.shapes import TensorShape, without_leading_ones
 from wengert.core.tensor import (
     DEVICE_NAME,
@@ -31,6 +30,7 @@ from wengert.core.tensor import (
     new_id,
     show_array,
 )
+from wengert.core.variable_updates import SOLE, Scattered, has_company, updating
 
 if TYPE_CHECKING:
     from wengert.core.types import DTypeLike, JaxArray, NumpyValue, ShapeLike
