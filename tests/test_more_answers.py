@@ -34,6 +34,38 @@ def value(x: Any) -> Any:
     return np.asarray(x).tolist()
 
 
+@line("A local function that assigns a name")
+def _() -> None:
+    @tf.function
+    def sums(x: Any) -> Any:
+        total, turns = tf.zeros([2]), 0
+
+        def add(row: Any) -> None:
+            nonlocal total, turns
+            total, turns = total + row, turns + 1
+
+        for row in x:
+            if row[0] > 0:
+                add(row)
+        return total, turns
+
+    total, turns = sums(tf.constant([[1.0, 2.0], [-1.0, 5.0], [3.0, 4.0]]))
+    assert (value(total), value(turns)) == ([4.0, 6.0], 2)
+
+
+@line("Slices of variables have")
+def _() -> None:
+    v = tf.Variable(tf.zeros([2, 3]))
+
+    def step(x: Any) -> None:
+        v[:, 1].assign_add(x)
+        v[0].assign_sub(x[0])
+
+    for run in (step, tf.function(step)):
+        run(tf.constant([1.0, 2.0]))
+    assert value(v) == [[-2.0, 0.0, -2.0], [0.0, 4.0, 0.0]]
+
+
 @pytest.mark.parametrize("start", PROGRAMS)
 def test_the_page_says_what_is_true(start: str) -> None:
     assert sum(line.startswith(start) for line in LINES) == 1
