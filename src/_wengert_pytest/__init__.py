@@ -33,12 +33,12 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     """Puts Wengert in TensorFlow's place before the first file of tests is read."""
     if not early_config.getini("wengert_tensorflow"):
         return
-    from wengert.cli.children import welcome
+    from wengert.cli.children import alias_in_children
     from wengert.keras_glue.alias import install
 
     install()
     children = ExitStack()
-    children.enter_context(welcome())
+    children.enter_context(alias_in_children())
     early_config.add_cleanup(children.close)
 
 

@@ -34,7 +34,7 @@ _standing = ExitStack()  # the detectors of a child, until it ends
 
 
 @contextmanager
-def welcome() -> Iterator[None]:
+def alias_in_children() -> Iterator[None]:
     """Processes that are started in the block resolve `tensorflow` to Wengert."""
     path = [STAND_IN, *filter(None, [os.environ.get("PYTHONPATH")])]
     sys.path.insert(1, STAND_IN)
@@ -59,32 +59,32 @@ def _environment(**values: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def take_part() -> None:
+def alias_in_this_child() -> None:
     """Puts Wengert in TensorFlow's place in a process that was started so."""
     sys.modules.pop("tensorflow", None)
     alias.install()
     folder = os.environ.get(DOCTOR)
     if folder is not None and os.path.isdir(folder):
-        _be_examined(folder)
+        _examine_this_child(folder)
     __import__("tensorflow")
 
 
-def _be_examined(folder: str) -> None:
+def _examine_this_child(folder: str) -> None:
     from wengert.explain.examining import doctor
 
     result = _standing.enter_context(doctor())
-    result.findings.told = lambda e: _tell(folder, e)
+    result.findings.on_new = lambda e: _write_down(folder, e)
     _standing.enter_context(_errors_of_children(result))
 
     def end() -> None:
         for e in result.tapes.wasteful():
-            _tell(folder, e)
+            _write_down(folder, e)
         _standing.close()
 
     atexit.register(end)
 
 
-def _tell(folder: str, explanation: Any) -> None:
+def _write_down(folder: str, explanation: Any) -> None:
     """Writes a finding down at once: a worker of a pool may be ended at any moment."""
     with Path(folder, f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(explanation.to_dict(), default=str) + "\n")
@@ -95,20 +95,22 @@ def examined(found: Doctor) -> Iterator[None]:
     """What processes started in the block find is added to what this one finds."""
     with tempfile.TemporaryDirectory(prefix="wengert-") as folder, _environment(**{DOCTOR: folder}):
         own, here = os.getpid(), os.getcwd()
-        _in_children.append(lambda: setattr(found.findings, "told", lambda e: _tell(folder, e)))
+        _after_fork.append(
+            lambda: setattr(found.findings, "on_new", lambda e: _write_down(folder, e))
+        )
         try:
             with _errors_of_children(found):
                 yield
         finally:
-            _in_children.pop()
+            _after_fork.pop()
             if os.getpid() == own:  # what was forked shares this code, but not the end
                 _wait()
                 found.findings.add(_read(Path(folder), here))
 
 
-_in_children: list[Any] = []
+_after_fork: list[Any] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: [tell() for tell in _in_children[-1:]])
+    os.register_at_fork(after_in_child=lambda: [run() for run in _after_fork[-1:]])
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType, TracebackType
 
-from wengert.cli.children import welcome
+from wengert.cli.children import alias_in_children
 from wengert.cli.programs import CommandError, check_module, read
 from wengert.core.process_settings import PROCESS
 from wengert.core.tracebacks import shown
@@ -28,7 +28,7 @@ def run(
     An error is shown as Python does, after `failed` has seen it.
     """
     try:
-        with as_tensorflow(), _arguments(script, args, module), welcome():
+        with as_tensorflow(), _arguments(script, args, module), alias_in_children():
             if module:
                 check_module(script)
                 runpy.run_module(script, run_name="__main__", alter_sys=True)

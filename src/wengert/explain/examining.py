@@ -41,7 +41,7 @@ class Kept:
 
 
 class Tapes:
-    """Has an eye on persistent tapes."""
+    """How often persistent tapes are asked, and how much they keep."""
 
     def __init__(self) -> None:
         self._kept: dict[Any, Kept] = {}
@@ -139,7 +139,7 @@ def examine(error: BaseException) -> list[Explanation]:
 
 
 class _Gradients(Observer):
-    """Has an eye on what tapes answer."""
+    """Looks for numbers that are not finite in the targets and results of `gradient`."""
 
     def __init__(self, doctor: Doctor) -> None:
         self._doctor = doctor

@@ -16,7 +16,7 @@ class Findings:
 
     def __init__(self, history: Any = None) -> None:
         self.history = history
-        self.told: Callable[[Explanation], None] | None = None  # hears of each new one
+        self.on_new: Callable[[Explanation], None] | None = None  # called with each that is new
         self._found: dict[Any, Explanation] = {}
         self._lock = new_lock()
 
@@ -29,8 +29,8 @@ class Findings:
                 key = e.code, where, e.cause
                 if len(self._found) < _MOST and key not in self._found:
                     self._found[key] = e
-                    if self.told is not None:
-                        self.told(e)
+                    if self.on_new is not None:
+                        self.on_new(e)
 
     def all(self) -> list[Explanation]:
         """What was found, in the order it came."""

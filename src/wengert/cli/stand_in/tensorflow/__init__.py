@@ -9,9 +9,9 @@ import os
 import sys
 
 if os.environ.get("WENGERT_RUN") == sys.prefix:
-    from wengert.cli.children import take_part
+    from wengert.cli.children import alias_in_this_child
 
-    take_part()
+    alias_in_this_child()
 else:
     import importlib
 
