@@ -139,6 +139,15 @@ class TestMarkdown:
         html = render("[a](b.md#c) [d](https://e) [f](#g)", lambda target: f"page:{target}")
         assert re.findall(r'href="([^"]+)"', html) == ["page:b.md#c", "https://e", "#g"]
 
+    def test_arguments_in_docstrings_are_a_list(self) -> None:
+        text = (
+            "One.\n\nArgs:\n    a, b: what\n        it is.\n    c: else.\n\nReturns:\n    A sum.\n"
+        )
+        html = docstring(text, str)
+        assert re.findall(r"<li><code>(.*?)</code>", html) == ["a, b", "c"]
+        assert "what\nit is.</li>" in html
+        assert "<p><strong>Returns</strong></p>\n<p>A sum.</p>" in html
+
     def test_programs_in_docstrings_keep_their_lines(self) -> None:
         html = docstring("One.\n\n>>> x = 1\n>>> x\n1\n\nTwo.", str)
         assert html.count("<pre>") == 1 and "blockquote" not in html

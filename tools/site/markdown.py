@@ -13,6 +13,8 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+_PART = re.compile(r"^(Args|Returns|Raises):\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
+_NAMED = re.compile(r"^    (\w+(?:, \w+)*): ", re.MULTILINE)
 _DOCTEST = re.compile(r"(?:^ *>>> .*\n(?:^(?! *>>> ) *\S.*\n)*)+", re.MULTILINE)
 
 
@@ -44,9 +46,18 @@ def render(text: str, link: Callable[[str], str]) -> str:
 
 
 def docstring(text: str, link: Callable[[str], str]) -> str:
-    """A docstring as HTML: Markdown, in which a `>>>` opens a program."""
-    fenced = _DOCTEST.sub(lambda m: f"\n```pycon\n{m[0]}```\n\n", text + "\n")
+    """A docstring as HTML: Markdown, in which `Args:` opens a list and a `>>>` a program."""
+    listed = _PART.sub(_list, text + "\n")
+    fenced = _DOCTEST.sub(lambda m: f"\n```pycon\n{m[0]}```\n\n", listed)
     return render(fenced, link)
+
+
+def _list(part: re.Match[str]) -> str:
+    """`Args`, `Returns` or `Raises` as a heading with an item for each name, or a text."""
+    items = _NAMED.sub(lambda m: f"- `{m[1]}`: ", part[2])
+    plain = "\n".join(line if line.startswith("- ") else line[2:] for line in items.splitlines())
+    text = plain if items != part[2] else part[2].replace("    ", "")
+    return f"**{part[1]}**\n\n{text}\n"
 
 
 def sentence(text: str) -> str:
