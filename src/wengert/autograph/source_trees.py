@@ -77,7 +77,7 @@ def _last_line(code: CodeType) -> int:
 
 
 def _ends(lines: list[str], last: int, indent: int) -> Any:
-    """The lines before which the text of a function may end: those that are not indented further."""
+    """The lines before which a function may end: those that are not indented further."""
     for end in range(last, len(lines)):
         text = lines[end]
         if text.strip() and not text.lstrip().startswith("#") and _indent(text) <= indent:

@@ -23,7 +23,7 @@ _ESCAPES = {"n": b"\n", "t": b"\t", "r": b"\r"}
 
 @dataclass
 class CheckpointState:
-    """The contents of the file: the latest checkpoint, all of them oldest first, and their times."""
+    """The contents of the file: the latest checkpoint, all of them oldest first, their times."""
 
     model_checkpoint_path: str = ""
     all_model_checkpoint_paths: list[str] = field(default_factory=list)

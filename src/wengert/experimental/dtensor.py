@@ -1,4 +1,4 @@
-"""The names of `tf.experimental.dtensor`: none. Keras imports the module for `keras.distribution`."""
+"""The names of `tf.experimental.dtensor`: none. Keras imports it for `keras.distribution`."""
 
 from wengert.core.missing_names import namespace as _namespace
 
