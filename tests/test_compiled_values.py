@@ -259,3 +259,21 @@ def test_a_number_that_is_read_often_is_written_once(dtype: Any, shape: Any) -> 
     assert text.count("stablehlo.constant") <= 2
     compiled_to, expected = (np.asarray(tf.cast(f(x), tf.complex128)) for f in (step, unrolled))
     np.testing.assert_allclose(compiled_to, expected, rtol=1e-5 if dtype.size > 2 else 1e-2)
+
+
+def test_what_is_known_by_sizes_may_be_computed_by_a_compiled_kernel() -> None:
+    image = np.random.default_rng(0).normal(size=(1, 4, 4, 1)).astype(np.float32)
+    filters = np.ones((2, 2, 1, 1), np.float32)
+
+    def of_a_size(x: Any) -> Any:
+        size = tf.cast(tf.shape(x)[0], tf.float32)
+        return (
+            tf.nn.conv2d(image * size, filters, 1, "SAME"),
+            tf.nn.conv2d_transpose(image * size, filters, [1, 4, 4, 1], 1),
+            tf.nn.max_pool2d(image * size, 2, 2, "SAME"),
+        )
+
+    x = tf.constant([1.0, 2.0])
+    run = tf.function(of_a_size, jit_compile=True, input_signature=[tf.TensorSpec([None])])
+    for found, expected in zip(run(x), of_a_size(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)

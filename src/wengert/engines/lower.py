@@ -18,7 +18,7 @@ from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, require
 from wengert.core.handlers import failures
 from wengert.core.hooks import HookTable
-from wengert.core.lazy_modules import lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.shapes import Shape, size
@@ -152,7 +152,8 @@ def _lower_node(
         given = [_counted(graph, node.inputs[0], env)]
     known_now = all(isinstance(x, np.ndarray) for x in given) and node.op.row_lists != "makes"
     if known_now and not symbolic and _is_small(graph, node):
-        with np.errstate(all="ignore"):
+        # Some kernels are programs of XLA, which run by themselves and are no part of this one.
+        with np.errstate(all="ignore"), jax.ensure_compile_time_eval():
             result = node.op.kernel(*given, **attrs)
         return tuple(np.asarray(x) for x in ((result,) if node.op.outputs == 1 else result))
     if node.op.lower is None:
