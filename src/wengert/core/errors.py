@@ -189,7 +189,8 @@ def require_dtype(
     holds: Any, name: str, rule: str | Callable[[], str], *got: Any, help: str = ""
 ) -> None:
     """Raises the error of `invalid_dtype` unless an argument keeps the rule about its dtype."""
-    require(holds, name, rule, *got, help=help, kind=InvalidTypeError)
+    if not holds:
+        require(False, name, rule, *got, help=help, kind=InvalidTypeError)
 
 
 def lower_first(error: Exception) -> str:

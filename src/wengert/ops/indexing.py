@@ -253,18 +253,17 @@ def one_hot(
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     i = integer_operand(indices)
-    require_dtype(i.dtype.is_integer, "one_hot", "`indices` must be whole numbers", i)
+    if not i.dtype.is_integer:
+        raise invalid_dtype("one_hot", "`indices` must be whole numbers", i)
     count = static("one_hot", depth)
-    require(
-        isinstance(count, int | Dim) and not negative(count),
-        "one_hot",
-        lambda: f"`depth` must be a number from 0 on; got {depth!r}",
-    )
+    if not isinstance(count, int | Dim) or negative(count):
+        raise invalid("one_hot", f"`depth` must be a number from 0 on; got {depth!r}")
     count = at_least("one_hot", "`depth`", count, 0)
     kind, given = _on_and_off(on_value, off_value, dtype)
     dim = static_int("one_hot", axis, "axis", -1)
     rank = i._array.ndim
-    require(-1 <= dim <= rank, "one_hot", f"`axis` must be -1 or from 0 to {rank}; got {dim}", i)
+    if not -1 <= dim <= rank:
+        raise invalid("one_hot", f"`axis` must be -1 or from 0 to {rank}; got {dim}", i)
     dim = rank if dim == -1 else dim
     if any(map(is_dynamic, given)):
         hot = apply(ONE_HOT, i, depth=count, axis=dim, on=True, off=False, dtype=dtypes.bool_)

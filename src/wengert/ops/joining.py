@@ -13,7 +13,7 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.dims import Dim, known_unequal, negative
-from wengert.core.errors import invalid, require, require_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.op import Joint, Op, ShapeDtype
@@ -84,13 +84,9 @@ STACK = Op(
 
 def _refuse_names(name: str, values: Any) -> None:
     """A dict would be joined by its keys."""
-    require_dtype(
-        not isinstance(values, Mapping),
-        name,
-        "a list of tensors was expected",
-        values,
-        help="Give list(d.values()).",
-    )
+    if isinstance(values, Mapping):
+        rule = "a list of tensors was expected"
+        raise invalid_dtype(name, rule, values, help="Give list(d.values()).")
 
 
 _MOST_PARTS = 2**31 - 1  # counted in an int32 by TensorFlow
@@ -141,7 +137,8 @@ def parallel_stack(values: TensorLike, name: str = "parallel_stack") -> Tensor:
 def _tensors(name: str, values: Any) -> list[Value]:
     """The members of a list as tensors of one dtype, that of the first tensor among them."""
     results = list(values)
-    require(results, name, "the list of tensors is empty", help="Give at least one tensor.")
+    if not results:
+        raise invalid(name, "the list of tensors is empty", help="Give at least one tensor.")
     if {Tensor}.issuperset(map(type, results)):
         return results
     hint = next((v.dtype for v in results if isinstance(v, Value)), None)

@@ -15,7 +15,7 @@ from wengert.core import dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, broadcast, known_unequal
-from wengert.core.errors import require
+from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_value
@@ -246,12 +246,11 @@ def bias_add(
     """Adds one number per channel."""
     try:
         given = data_format if isinstance(data_format, str) else ""
-        require(
-            data_format is None
-            or (given.startswith("NC") or (given.startswith("N") and given[-1] == "C")),
-            "bias_add",
-            lambda: f"`data_format` must be N...C or NC...; got {data_format!r}",
-        )
+        if data_format is not None and not (
+            given.startswith("NC") or (given.startswith("N") and given[-1] == "C")
+        ):
+            rule = f"`data_format` must be N...C or NC...; got {data_format!r}"
+            raise invalid("bias_add", rule)
         value = operand(value)
         first = data_format is not None and data_format.startswith("NC") and data_format != "NC"
         return apply(

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import dims, dtypes, shapes
 from wengert.core.apply import apply
 from wengert.core.convert import operand, operands
-from wengert.core.errors import invalid, require, require_dtype
+from wengert.core.errors import invalid, invalid_dtype, require
 from wengert.core.lazy_modules import lax
 from wengert.core.op_facts import TAME
 from wengert.core.types import IndexedSlices, Op, ShapeDtype, Tensor, TensorLike, Value
@@ -87,13 +87,9 @@ def where(
     if isinstance(condition, np.ndarray | np.generic) and condition.dtype.kind in "iuf":
         condition = condition.astype(bool)  # a mask of NumPy's, as TensorFlow takes it
     c = operand(condition)
-    require_dtype(
-        c.dtype is dtypes.bool_,
-        "where",
-        "`condition` must be boolean",
-        c,
-        help="Compare it, as x != 0.",
-    )
+    if c.dtype is not dtypes.bool_:
+        rule = "`condition` must be boolean"
+        raise invalid_dtype("where", rule, c, help="Compare it, as x != 0.")
     if not isinstance(x, Value) and not isinstance(y, Value):
         x = operand(x)
     return apply(SELECT, c, *operands("where", x, y))
