@@ -52,6 +52,7 @@ ARGUMENTS: dict[str, Callable[[], Any]] = {
 @OURS
 @pytest.mark.parametrize("right", ARGUMENTS)
 def test_a_misspelt_argument_is_answered_with_the_nearest(right: str) -> None:
+    assert tf_.keras.Variable, "Keras has methods of the same names"
     assert notes(ARGUMENTS[right]) == [f"Did you mean `{right}`?"]
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from wengert.core.sites import is_ours
+from wengert.core.user_code import is_ours
 
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _OF_KERAS = re.compile(r"Unrecognized keyword arguments passed to (\w+): \{'(\w+)'")
@@ -115,7 +115,7 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
 
 
 def _by_name(name: str) -> Any:
-    """The method of this name, if no module has another one."""
+    """The method of this name, if the program has none of its own; rather ours than Keras's."""
     first, *rest = name.split(".")
     found: dict[int, FunctionType] = {}
     for module in list(sys.modules.values()):
@@ -125,7 +125,9 @@ def _by_name(name: str) -> Any:
         value = getattr(value, "__func__", value)
         if isinstance(value, FunctionType) and value.__qualname__ == name:
             found[id(value)] = value
-    return found.popitem()[1] if len(found) == 1 else None
+    methods = sorted(found.values(), key=lambda f: not f.__module__.startswith("wengert."))
+    own = all(is_ours(f.__code__.co_filename) for f in methods)
+    return methods[0] if methods and own else None
 
 
 def _made(tb: TracebackType | None, name: str) -> Any:
