@@ -279,9 +279,32 @@ def none_before(n):
     return z
 
 
+def item_of_a_dict(n):
+    last = {}
+    for i in tf.range(n):
+        last["i"] = i
+    return last["i"]
+
+
+class Last:
+    """What `attribute_of_an_object` writes to."""
+
+
+def attribute_of_an_object(n):
+    last = Last()
+    while n > 10:
+        last.n = n
+        n -= 1
+    return last.n
+
+
 @pytest.mark.parametrize(
     ("function", "wanted"),
     [
+        (item_of_a_dict, "for: `last['i']` has no value before the loop at line N, may be used "
+         "after it, and the loop made no turn. Give it a value before the loop."),
+        (attribute_of_an_object, "while: `last.n` has no value before the loop at line N, may be "
+         "used after it, and the loop made no turn. Give it a value before the loop."),
         (made_in_a_turn, "while: `z` has no value before the loop at line N, is used after it, and "
          "the loop made no turn. Give it a value before the loop."),
         (none_before, "for: `z` is None before the loop at line N, is used after it, and the loop "

@@ -262,15 +262,19 @@ class _GraphLoop:
             )
 
     def _check_turn(self, names: list[str], what: str) -> None:
-        """Checks that the loop runs at least once, where names get their first value in it."""
-        names = [n for n in names if n in self.site.after]
+        """Checks that the loop runs at least once, where names get their first value in it.
+
+        Attributes and items (`o.x`, `d['k']`) may be read wherever their object is known.
+        """
+        names = [n for n in names if n in self.site.after or not n.isidentifier()]
         first = self.first() if names else True
         if first is True:
             return
         shown = " and ".join(f"`{n}`" for n in names)
+        used = "is used" if all(map(str.isidentifier, names)) else "may be used"
         primitives.check(
             first,
-            f"{self.site.kind}: {shown} {what} before the loop at line {self.site.line}, is used "
+            f"{self.site.kind}: {shown} {what} before the loop at line {self.site.line}, {used} "
             f"after it, and the loop made no turn. Give it a value before the loop.",
         )
 
