@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -286,12 +287,8 @@ def item_of_a_dict(n):
     return last["i"]
 
 
-class Last:
-    """What `attribute_of_an_object` writes to."""
-
-
 def attribute_of_an_object(n):
-    last = Last()
+    last = SimpleNamespace()
     while n > 10:
         last.n = n
         n -= 1
