@@ -149,7 +149,7 @@ def test_a_line_of_converted_control_flow_is_shown_once() -> None:
 def test_fit() -> None:
     model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
     model.compile("sgd", "mse")
-    error = failure(lambda: model.fit(tf.ones([4, 2]), tf.ones([4, 5]), verbose=0))
+    error = failure(lambda: model.fit(tf.ones([4, 2]), tf.ones([4, 5])))
     assert set(files(error)) == {__file__}
 
 
@@ -226,6 +226,18 @@ def test_hooks_are_chained() -> None:
         sys.excepthook, threading.excepthook = before
     assert [frame.name for frame in seen[0]] == ["failure", "eager"]
     assert seen[1][-1].name == "eager"
+
+
+def test_an_error_is_shown_as_it_is_where_cutting_it_fails(monkeypatch: Any) -> None:
+    def fails(error: BaseException) -> Any:
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr(tracebacks, "trim", fails)
+    error = failure(eager)
+    before = error.__traceback__
+    with tracebacks.shown(error) as is_cut:
+        assert error.__traceback__ is before
+    assert not is_cut
 
 
 def test_an_interrupt_is_shown_at_the_line_of_the_program() -> None:

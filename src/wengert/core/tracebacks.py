@@ -8,6 +8,7 @@ this off."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 Frames = list[TracebackType]
+_log = logging.getLogger("wengert")
 
 
 def trimmed(tb: TracebackType | None) -> TracebackType | None:
@@ -116,17 +118,24 @@ def _outside(error: BaseException | None, inner: set[int]) -> BaseException | No
 @contextmanager
 def shown(error: BaseException | None) -> Iterator[bool]:
     """A block in which an error has the traceback that a user wants to see, if that is cut."""
-    if error is not None:
-        _suggest(error)
-    if error is None or not PROCESS.filters_tracebacks:
-        yield False
-        return
-    undo = trim(error)
-    _name_the_ways(error)
+    undo = None if error is None else _prepared(error)
     try:
-        yield True
+        yield undo is not None
     finally:
-        undo()
+        if undo is not None:
+            undo()
+
+
+def _prepared(error: BaseException) -> Callable[[], None] | None:
+    """Cuts an error and adds to it what helps; it is shown as it is where that fails."""
+    try:
+        _suggest(error)
+        if PROCESS.filters_tracebacks:
+            _name_the_ways(error)
+            return trim(error)
+    except Exception:
+        _log.debug("An error could not be cut to the program's frames.", exc_info=True)
+    return None
 
 
 _WAYS = (
