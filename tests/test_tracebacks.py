@@ -147,7 +147,7 @@ def test_a_line_of_converted_control_flow_is_shown_once() -> None:
 
 @pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
 def test_fit() -> None:
-    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    model: Any = tf.keras.Sequential([tf.keras.layers.Dense(3)])
     model.compile("sgd", "mse")
     error = failure(lambda: model.fit(tf.ones([4, 2]), tf.ones([4, 5])))
     assert set(files(error)) == {__file__}

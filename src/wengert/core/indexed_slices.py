@@ -24,6 +24,13 @@ class IndexedSlices(CompositeTensor):
         plain = isinstance(dense_shape, list | TensorShape)
         self._dense_shape = _sizes(dense_shape) if plain else dense_shape
 
+    @classmethod
+    def _of(cls, values: Any, indices: Any, dense_shape: Any = None) -> IndexedSlices:
+        """Slices of parts that stay as they are: tensors, or what stands for them in a structure."""
+        result = cls.__new__(cls)
+        result._values, result._indices, result._dense_shape = values, indices, dense_shape
+        return result
+
     @property
     def values(self) -> Any:
         return self._values
@@ -133,7 +140,7 @@ class IndexedSlicesSpec(CompositeSpec):
         return parts if self._facts[3] is None else [*parts, value.dense_shape]
 
     def _from_components(self, components: list[Tensor]) -> IndexedSlices:
-        return IndexedSlices(*components)
+        return IndexedSlices._of(*components)
 
 
 def _tensor(value: Any) -> Tensor:

@@ -332,7 +332,7 @@ def rebuild(
         if isinstance(value, kinds) and not isinstance(value, Variable):
             return replaced(value, path)
         if isinstance(value, IndexedSlices):
-            return IndexedSlices(*[None if p is None else walk(p, path) for p in value._parts])
+            return IndexedSlices._of(*[None if p is None else walk(p, path) for p in value._parts])
         if isinstance(value, Apart):
             return unflattened(value.kind, value.rest, [walk(p, path) for p in value.parts])
         flatten = getattr(type(value), "__tf_flatten__", None)

@@ -93,7 +93,7 @@ _MAKERS: dict[str, Callable[[list[Any], Any, Any], Any]] = {
     "bytes": lambda rest, inner, leaf: base64.b64decode(rest[0]),
     "dtype": lambda rest, inner, leaf: dtypes.as_dtype(str(rest[0])),
     "shape": lambda rest, inner, leaf: TensorShape(rest[0]),
-    "rows": lambda rest, inner, leaf: IndexedSlices(*map(inner, rest)),
+    "rows": lambda rest, inner, leaf: IndexedSlices._of(*map(inner, rest)),
     "namedtuple": _namedtuple,
     "tuple": lambda rest, inner, leaf: tuple(map(inner, rest)),
     "list": lambda rest, inner, leaf: list(map(inner, rest)),
