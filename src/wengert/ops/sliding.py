@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from wengert.core.errors import (
     UnimplementedError,
-    describe,
     invalid,
     invalid_dtype,
     require,
     require_dtype,
+    shown,
 )
 from wengert.core.types import TensorLike
 from wengert.ops.sizes import fixed
@@ -47,7 +47,7 @@ def channels_first(name: str, data_format: str | None, spatial: int) -> bool:
     if spatial == 1 and data_format in FORMATS[2]:
         return data_format == "NCHW"
     raise invalid(
-        name, f"`data_format` must be {last!r} or {first!r}; got {describe(data_format)}",
+        name, f"`data_format` must be {last!r} or {first!r}; got {shown(data_format)}",
         help=f"For {spatial} spatial axes these are the two orders of axes.",
     )  # fmt: skip
 
