@@ -139,3 +139,22 @@ class TestCheckNumerics:
         tf.debugging.disable_check_numerics()
         tf.debugging.disable_check_numerics()
         assert np.isinf(tf.math.log(X).numpy()[0])
+
+
+def test_a_list_of_rows_that_are_not_all_written_is_looked_into() -> None:
+    """What a run leaves unwritten is no array, so a second look must not make it one."""
+    w = tf.Variable(-1.0)
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            rows = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+            for i in tf.range(1, 4):
+                rows = rows.write(i, tf.math.log(w) * tf.cast(i, tf.float32))
+            loss = rows.read(3)
+        w.assign_sub(tape.gradient(loss, w))
+        return loss
+
+    with explain.doctor() as doctor:
+        step()
+    assert [e.code for e in doctor.report()] == ["WG508"]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from wengert.core import nest, random_replay, sites
 from wengert.core.context import executing_eagerly, get_state
+from wengert.core.handlers import failures
 from wengert.core.observers import Observer
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
@@ -18,6 +19,7 @@ from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.graph.builder import building
 from wengert.graph.ir import CacheKey, Draw, Graph, Node, all_graphs, inner_graphs
+from wengert.ops.row_list import Rows
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ host.RUNNERS.requires(call_execution)
 
 # Hears of a node with the arrays it reads and those it makes.
 See = Callable[[Node, list[Any], list[Any]], None]
+# What a node makes.
+Made: TypeAlias = "np.ndarray | Rows"
 _RECENT = 8  # runs of functions under a tape that are remembered until the tape is asked
 
 
@@ -39,16 +43,22 @@ class _EffectError(Exception):
     """A node has an effect that must not happen a second time, and others need its results."""
 
 
-def walk(graph: Graph, arrays: list[np.ndarray], see: See) -> list[Any] | None:
+def walk(graph: Graph, arrays: Sequence[Made], see: See) -> list[Any] | None:
     """Runs a graph and tells `see` of each node, those of inner graphs too, before their holder.
 
-    Ends early, without results, at a node whose effect must not happen a second time.
+    Ends early, without results, at a node whose effect must not happen a second time, or that
+    fails: the run that is looked into has told its own error.
     """
     try:
         with np.errstate(all="ignore"):
             return _interpret(graph, arrays, see)
-    except _EffectError:
+    except failures():
         return None
+
+
+def _array(x: Any) -> Made:
+    """What a node makes as an array; rows of a list, some of which may be missing, stay rows."""
+    return x if isinstance(x, Rows) else np.asarray(x)
 
 
 def _interpret(graph: Graph, arrays: Iterable[Any], see: See) -> list[Any]:
@@ -67,8 +77,8 @@ def _interpret(graph: Graph, arrays: Iterable[Any], see: See) -> list[Any]:
 
 
 def _run_node(
-    graph: Graph, node: Node, given: list[np.ndarray], env: dict[int, np.ndarray], see: See
-) -> list[np.ndarray]:
+    graph: Graph, node: Node, given: list[Made], env: dict[int, Made], see: See
+) -> list[Made]:
     """The arrays that one node makes."""
     attrs = node.attrs
     if node.open:
@@ -77,9 +87,9 @@ def _run_node(
     runner = host.RUNNERS.get(node.op)
     if runner is not None:
         run = runner(graph, _seen_through(node, see))
-        return [np.asarray(a) for a in (run(attrs, *given) if node.open else run(*given))]
+        return [_array(a) for a in (run(attrs, *given) if node.open else run(*given))]
     result = node.op.kernel(*given, **attrs)
-    return [np.asarray(a) for a in ((result,) if node.op.outputs == 1 else result)]
+    return [_array(a) for a in ((result,) if node.op.outputs == 1 else result)]
 
 
 def _seen_through(node: Node, see: See) -> Node:
@@ -171,7 +181,7 @@ class Inspection:
         self._graph = graph
         self._backward = backward_values(graph)
         self._last: Any = None  # the last operation that went wrong
-        walk(graph, [np.asarray(a) for a in arrays], self._see)
+        walk(graph, [_array(a) for a in arrays], self._see)
 
     def _see(self, node: Node, given: list[Any], made: list[Any]) -> None:
         numerics = self.numerics
@@ -253,14 +263,12 @@ class Inspector(Observer):
             return count & (count - 1) == 0 and any(asked(trace.graph))
         return count <= _RECENT or count % _RECENT == 0
 
-    def execute(
-        self, proceed: Any, graph: Builder, arrays: list[np.ndarray], jit: Any
-    ) -> list[np.ndarray]:
+    def execute(self, proceed: Any, graph: Builder, arrays: list[Made], jit: Any) -> list[Made]:
         results = proceed(graph, arrays, jit)
         numerics = self.numerics()
         if numerics is not None:
             # What a compiled program returns is no NumPy array yet; it is made one here, once.
-            results = [np.asarray(r) for r in results]
+            results = [_array(r) for r in results]
             if not all(map(finite, results)):
                 while self._recent:  # what the tape saw: it tells where derivatives are infinite
                     Inspection(numerics, *self._recent.popleft())

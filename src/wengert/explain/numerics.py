@@ -15,6 +15,7 @@ from wengert.core.op import Op
 from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import known, place
 from wengert.explain.verdicts import Verdict, at_pole, verdict
+from wengert.ops.row_list import Rows
 from wengert.ops.select import SELECT
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def _details(bad: Bad) -> dict[str, Any]:
     return {"operation": bad.name, "backward": bad.backward, "inputs": list(bad.ranges)}
 
 
-def finite(array: np.ndarray) -> bool:
+def finite(array: np.ndarray | Rows) -> bool:
     """Whether all numbers of an array are finite; what is no float is."""
     if not isinstance(array, np.ndarray) or array.dtype.num not in dtypes.INEXACT:
         return True
