@@ -105,10 +105,10 @@ class Builder(Graph):
 
     def _eager(self, x: Tensor) -> int:
         """A constant; of those that may be differentiated, each made in this graph is its own."""
-        key = ("tensor", x._id)
-        captured = self.captures.get(key)
-        if captured is not None:
-            return captured[1]
+        if 0 < x._id <= self.begin:
+            captured = self.captures.get(("tensor", x._id))
+            if captured is not None:
+                return captured[1]
         inexact = x._id and x._array.dtype.num in dtypes.INEXACT
         made_here = x._id == 0 or (x._id > self.begin and not self.follows(x))
         if made_here or (not inexact and x._array.size <= SMALL):
@@ -118,7 +118,7 @@ class Builder(Graph):
                 if x._id:
                     self._constants[x._id] = cached
             return cached
-        return self.capture(key, x, ShapeDtype(x._array.shape, x.dtype), x._site)
+        return self.capture(("tensor", x._id), x, ShapeDtype(x._array.shape, x.dtype), x._site)
 
     def _own_constant(self, x: Tensor) -> int:
         """A constant that is the value of one tensor only."""
