@@ -22,6 +22,7 @@ import wengert
 from wengert.core.name_tables import read
 from wengert.ops import public
 
+ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path(wengert.__file__).parent
 KERAS = "keras._tf_keras.keras"
 HEADER = '"""Made by `python -m tools.stubs`: the names that checkers and editors see."""\n'
@@ -156,7 +157,7 @@ def _formatted(texts: dict[Path, str]) -> dict[Path, str]:
         copies = {path: Path(name, f"{k}.pyi") for k, path in enumerate(texts)}
         for path, copy in copies.items():
             copy.write_text(HEADER + texts[path], encoding="utf-8")
-        settings = ["--config", str(PACKAGE.parents[1] / "pyproject.toml"), name]
+        settings = ["--config", str(ROOT / "pyproject.toml"), name]
         for command in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
             subprocess.run([sys.executable, "-m", "ruff", *command, *settings], check=True)
         return {path: copy.read_text(encoding="utf-8") for path, copy in copies.items()}
