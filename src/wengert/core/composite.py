@@ -177,6 +177,10 @@ class CompositeSpec(StaticSpec):
     def _from_components(self, components: Any) -> Any:
         raise NotImplementedError
 
+    def _fitted(self, value: Any) -> Any:
+        """A value of this type in the form that `__tf_flatten__` says."""
+        return value
+
     # In the signature of a function a spec stands for its values.
 
     def __tf_flatten__(self) -> tuple[Any, list[Any]]:

@@ -14,7 +14,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
 from wengert.core.sites import caller
 from wengert.core.tensorflow_values import adopted, is_foreign
-from wengert.core.types import Tensor, TensorSpec, Variable
+from wengert.core.types import CompositeSpec, Tensor, TensorSpec, Variable
 from wengert.functions.function_options import Options
 from wengert.functions.signature import encode, rebuild
 
@@ -158,7 +158,7 @@ def _fitted(name: str, path: str, value: Any, spec: Any) -> Any:
     elif isinstance(spec, dict) and isinstance(value, dict) and set(spec) == set(value):
         return {k: _fitted(name, f"{path}[{k!r}]", value[k], spec[k]) for k in spec}
     elif spec is None or _takes(spec, value):
-        return value
+        return spec._fitted(value) if isinstance(spec, CompositeSpec) else value
     raise at_site(
         TypeError(
             f"{name}: argument `{path}` does not have the structure of `input_signature`; got "
