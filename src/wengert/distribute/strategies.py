@@ -5,7 +5,6 @@ Programs written for strategies run, on one device. Several replicas are refused
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,71 +12,18 @@ from typing import TYPE_CHECKING, Any
 from wengert.core.context import Scoped
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
-from wengert.core.variable import Variable, VariableAggregation
+from wengert.core.tensor import full_name
+from wengert.core.variable import Variable
+from wengert.distribute.input_options import InputContext
+from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
 
 if TYPE_CHECKING:
     from wengert.core.types import IndexedSlices, Tensor
     from wengert.data.dataset import Dataset
 
 
-class ReduceOp(enum.Enum):
-    """How the values of several replicas become one."""
-
-    SUM = "SUM"
-    MEAN = "MEAN"
-
-    @staticmethod
-    def from_variable_aggregation(aggregation: VariableAggregation) -> ReduceOp:
-        """The reduction that an aggregation of variables means."""
-        return ReduceOp.SUM if aggregation is VariableAggregation.SUM else ReduceOp.MEAN
-
-
 class DistributedValues:
     """A value for each replica; there is one replica, so nothing is of this type."""
-
-
-class DistributedDataset:
-    """A dataset for several replicas; there is one replica, so nothing is of this type."""
-
-
-class DistributedIterator:
-    """Its iterator; nothing is of this type."""
-
-
-class InputOptions:
-    """Accepted for `experimental_distribute_dataset`, which leaves datasets as they are."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
-
-
-class RunOptions(InputOptions):
-    """Accepted for `Strategy.run`."""
-
-
-class InputContext:
-    """What a function that makes the dataset of a worker is told."""
-
-    def __init__(
-        self,
-        num_input_pipelines: int = 1,
-        input_pipeline_id: int = 0,
-        num_replicas_in_sync: int = 1,
-    ) -> None:
-        self.num_input_pipelines = num_input_pipelines
-        self.input_pipeline_id = input_pipeline_id
-        self.num_replicas_in_sync = num_replicas_in_sync
-
-    def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """The batch of one replica."""
-        if global_batch_size % self.num_replicas_in_sync:
-            raise at_site(
-                ValueError(
-                    f"get_per_replica_batch_size: {global_batch_size} does not divide among "
-                    f"{self.num_replicas_in_sync} replicas. Choose a multiple."
-                )
-            )
-        return global_batch_size // self.num_replicas_in_sync
 
 
 class ReplicaContext:
@@ -110,7 +56,8 @@ class StrategyExtended:
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
 
-    worker_devices = parameter_devices = ("/device:CPU:0",)
+    worker_devices: tuple[str, ...]
+    parameter_devices: tuple[str, ...]
     should_checkpoint = should_save_summary = True
 
     def update(
@@ -151,8 +98,13 @@ class Strategy:
     cluster_resolver = None
     _default = False
 
-    def __init__(self, extended: Any = None) -> None:
+    def __init__(self, devices: tuple[str, ...] = (full_name(None),)) -> None:
+        if len(devices) > 1:
+            name, got = type(self).__name__, describe(list(devices))
+            text = f"{name}: Wengert runs one replica; got {got}. Name one device."
+            raise at_site(NotImplementedError(text))
         self.extended = StrategyExtended(self)
+        self.extended.worker_devices = self.extended.parameter_devices = devices
         self._context = ReplicaContext(self)
 
     def __repr__(self) -> str:
@@ -186,9 +138,9 @@ class Strategy:
         """The value of the replica, reduced over an axis if one is given."""
         from wengert.ops.reduce import reduce_mean, reduce_sum
 
+        mean = as_reduce_op("reduce", reduce_op) is ReduceOp.MEAN
         if axis is None:
             return operand(value)
-        mean = reduce_op in (ReduceOp.MEAN, "MEAN", "mean")
         return (reduce_mean if mean else reduce_sum)(value, axis)
 
     def gather(self, value: Any, axis: int) -> Any:
@@ -216,50 +168,6 @@ class Strategy:
 
 class _Default(Strategy):
     _default = True
-
-
-class OneDeviceStrategy(Strategy):
-    """Everything on one device."""
-
-    def __init__(self, device: str | None = None) -> None:
-        super().__init__()
-
-
-class MirroredStrategy(Strategy):
-    """Copies on several devices of one machine; here there is one copy."""
-
-    def __init__(self, devices: list[str] | None = None, cross_device_ops: Any = None) -> None:
-        if devices is not None and len(devices) > 1:
-            raise _one_replica("MirroredStrategy", devices)
-        super().__init__()
-
-
-class MultiWorkerMirroredStrategy(Strategy):
-    """Copies on several machines; not here."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise _one_replica("MultiWorkerMirroredStrategy", None)
-
-
-class ParameterServerStrategy(MultiWorkerMirroredStrategy):
-    """Variables on servers; not here."""
-
-
-class TPUStrategy(Strategy):
-    """Replicas on the cores of a TPU; here there is one."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-
-
-def _one_replica(name: str, devices: Any) -> Exception:
-    asked = "" if devices is None else f"; got {describe(devices)}"
-    return at_site(
-        NotImplementedError(
-            f"{name}: Wengert runs one replica{asked}. Leave the strategy out, or use "
-            f"tf.distribute.OneDeviceStrategy."
-        )
-    )
 
 
 _DEFAULT = _Default()

@@ -110,12 +110,19 @@ def _place() -> None:
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The devices in use, under the names by which programs address them."""
-    results: list[LogicalDevice] = []
+    kinds = ((f"/device:{name}", name.partition(":")[0]) for name in addressable(device_type))
+    return [LogicalDevice(name, kind) for name, kind in kinds]
+
+
+def addressable(device_type: str | None = None) -> dict[str, Any]:
+    """The logical devices by short names such as `GPU:1`, with JAX's device, `None` for a CPU."""
+    results: dict[str, Any] = {}
+    known = _accelerators() if device_type != "CPU" else {}
     for device in get_visible_devices(device_type):
+        kind = device.device_type
         for _ in _logical.get(device, [None]):
-            number = sum(d.device_type == device.device_type for d in results)
-            name = f"/device:{device.device_type}:{number}"
-            results.append(LogicalDevice(name, device.device_type))
+            number = sum(name.startswith(f"{kind}:") for name in results)
+            results[f"{kind}:{number}"] = known.get(device)
     return results
 
 
@@ -131,8 +138,38 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
 
 
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
-    """Shows a device as several; work is not spread over them."""
-    _logical[_known("set_logical_device_configuration", device)] = list(logical_devices)
+    """Shows a device as several, on each of which a strategy can have a replica.
+
+    Replicas on logical devices of one physical device run on it together. Unlike in TensorFlow,
+    the number may change at any time; strategies keep the devices that they were made with.
+
+    Args:
+        device: one of `list_physical_devices`.
+        logical_devices: a list of `LogicalDeviceConfiguration`, one for each.
+
+    Raises:
+        ValueError: there is no such device, the list is not of that kind, or limits memory of
+            the CPU.
+
+    >>> cpu = tf.config.list_physical_devices("CPU")[0]
+    >>> tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    >>> [device.name for device in tf.config.list_logical_devices("CPU")]
+    ['/device:CPU:0', '/device:CPU:1']
+    >>> tf.config.set_logical_device_configuration(cpu, None)
+    """
+    name = "set_logical_device_configuration"
+    known = _known(name, device)
+    if logical_devices is None:  # as it was
+        _logical.pop(known, None)
+        return
+    listed = list(logical_devices)
+    if not listed or not all(isinstance(d, LogicalDeviceConfiguration) for d in listed):
+        text = f"{name}: `logical_devices` is a list of tf.config.LogicalDeviceConfiguration()"
+        raise at_site(ValueError(f"{text}, one for each device; got {describe(logical_devices)}."))
+    if known == _CPU and any(d.memory_limit is not None for d in listed):
+        text = f"{name}: the memory of CPUs has no limit. Leave out `memory_limit`."
+        raise at_site(ValueError(text))
+    _logical[known] = listed
 
 
 def set_memory_growth(device: Any, enable: bool) -> None:

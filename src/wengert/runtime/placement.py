@@ -17,6 +17,7 @@ from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed
 from wengert.runtime import settings
+from wengert.runtime.hardware import addressable
 
 if TYPE_CHECKING:
     from wengert.core.types import TensorLike
@@ -51,29 +52,37 @@ _KINDS = ("CPU", "GPU", "TPU", "XLA_CPU", "XLA_GPU")
 
 def _device(name: Any) -> Any:
     """JAX's device of a name; `None` where there is no choice, or none is named."""
-    if name is None:
+    parsed = None if name is None else parse_device("device", name)
+    if parsed is None:
         return None
-    if callable(name):
-        raise at_site(RuntimeError("device: functions are not taken. Name the device."))
-    if hasattr(name, "name"):  # a logical or physical device
-        name = name.name
-    match = _NAME.fullmatch(name) if isinstance(name, str) else None
+    known = addressable()
+    short = "{}:{}".format(*parsed)
+    if short not in known and not settings.get_soft_device_placement():
+        raise invalid("device", f"there is no device {name} (there are: {', '.join(known)})")
+    if parsed[0] == "CPU":
+        return devices.cpu() if devices.accelerators() else None
+    return known.get(short)
+
+
+def parse_device(name: str, device: Any) -> tuple[str, int] | None:
+    """Kind and number of a device's name, such as `"/GPU:0"`; `None` where none is named.
+
+    `name` is the caller's, for the messages. Devices of `tf.config` are taken, too.
+    """
+    if callable(device):
+        raise at_site(RuntimeError(f"{name}: functions are not taken. Name the device."))
+    text = getattr(device, "name", device)  # of a logical or physical device
+    match = _NAME.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        raise at_site(ValueError(f'device: a device is named like "/GPU:0"; got {describe(name)}.'))
+        help = f'{name}: a device is named like "/GPU:0"; got {describe(device)}.'
+        raise at_site(ValueError(help))
     kind, number = (match[1] or match[3] or "").upper(), match[2]
     if not kind:
         return None
     if kind not in _KINDS:
-        text = f"device: {kind} is no kind of device; got {name!r}. Use CPU, GPU or TPU."
-        raise at_site(ValueError(text))
-    known = devices.accelerators()
-    if kind == "CPU":
-        return devices.cpu() if known else None
-    chosen = known.get(f"{kind}:{0 if number in (None, '*') else int(number)}")
-    if chosen is None and not settings.get_soft_device_placement():
-        there = ", ".join(["CPU:0", *known])
-        raise invalid("device", f"there is no device {name} (there are: {there})")
-    return chosen
+        help = f"{name}: {kind} is no kind of device; got {text!r}. Use CPU, GPU or TPU."
+        raise at_site(ValueError(help))
+    return kind, 0 if number in (None, "*") else int(number)
 
 
 @contextmanager
