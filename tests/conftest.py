@@ -12,6 +12,8 @@ import pytest
 
 # The same tests on every machine; those of devices bring their own.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Nor does a test find what another run compiled; JAX takes an empty name for no cache.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", "")
 
 
 @pytest.fixture(autouse=True, scope="session")

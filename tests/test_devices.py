@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import wengert as tf
+from wengert.core import compile_cache
 from wengert.core.tensor import DeviceTensor, Tensor
 from wengert.engines import devices
 from wengert.runtime import settings
@@ -78,6 +78,7 @@ PRELUDE = """
 import numpy as np
 import jax
 import wengert as tf
+from wengert.core import compile_cache
 from wengert.core.tensor import DeviceTensor, FreshTensor, Tensor
 from wengert.engines import devices
 
@@ -292,26 +293,104 @@ def test_compiled_functions_are_kept_on_disk(tmp_path: Path):
 
 def test_the_folder_can_change_and_go(tmp_path: Path):
     code = """
-import os, sys
+import glob, sys
 import wengert as tf
 first, second = sys.argv[1:]
 for number, folder in enumerate([None, first, None, second]):
     tf.config.experimental.set_compile_cache(folder)
     tf.function(lambda x: tf.tanh(x) * float(number), jit_compile=True)(tf.ones([8]))
-print(len(os.listdir(first)), len(os.listdir(second)))
+print(*[len(glob.glob(f"{folder}/*/*-cache")) for folder in (first, second)])
 """
     assert fresh(code, str(tmp_path / "a"), str(tmp_path / "b")).split() == ["1", "1"]
 
 
 def test_the_folder_can_be_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(settings, "RUNTIME", replace(settings.RUNTIME))
     told: list[Any] = []
-    monkeypatch.setattr(settings, "_tell_jax", lambda name, value: told.append((name, value)))
+    monkeypatch.setattr(compile_cache, "CACHE", cache := compile_cache.CompileCache())
+    monkeypatch.setattr(settings, "CACHE", cache)
+    monkeypatch.setattr(compile_cache, "tell_jax", lambda name, value: told.append((name, value)))
     experimental: Any = tf.config.experimental
-    assert experimental.get_compile_cache() is None
+    assert experimental.get_compile_cache() is None  # the tests turn it off
+    tmp_path.chmod(0o700)
     experimental.set_compile_cache(tmp_path)
     assert experimental.get_compile_cache() == str(tmp_path)
     experimental.set_compile_cache(None)
     assert experimental.get_compile_cache() is None
-    assert told[0] == ("jax_compilation_cache_dir", str(tmp_path))
+    assert told[0] == ("jax_compilation_cache_dir", str(tmp_path / compile_cache._machine()))
     assert told[-1] == ("jax_compilation_cache_dir", None)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no modes of folders")
+def test_a_folder_that_others_reach_is_refused(tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir(mode=0o755)
+    shared.chmod(0o755)
+    with pytest.raises(PermissionError, match=r"its mode is 755.*chmod 700"):
+        tf.config.experimental.set_compile_cache(shared)
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(PermissionError, match="set_compile_cache"):
+        tf.config.experimental.set_compile_cache(file)
+
+
+BY_DEFAULT = """
+import os, sys
+os.environ.pop("JAX_COMPILATION_CACHE_DIR")
+os.environ["XDG_CACHE_HOME"] = os.environ["LOCALAPPDATA"] = os.environ["HOME"] = sys.argv[1]
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+import wengert as tf
+if sys.argv[2] == "off":
+    tf.config.experimental.set_compile_cache(None)
+f = tf.function(lambda x: tf.tanh(x @ x), jit_compile=True)
+y = f(tf.random.stateless_normal([8, 8], seed=[1, 2]))
+import jax
+seen = []
+jax.monitoring.register_event_listener(lambda event, **rest: seen.append(event))
+g = tf.function(lambda x: tf.sin(x @ x), jit_compile=True)
+z = g(tf.random.stateless_normal([8, 8], seed=[1, 2]))
+hits = sum("cache_hits" in e for e in seen)
+print(hits, tf.config.experimental.get_compile_cache(), z.numpy().tobytes().hex())
+"""
+
+
+def test_the_cache_of_the_user_is_on_by_default_and_gives_the_same_bits(tmp_path: Path):
+    def run(how: str) -> list[str]:
+        return fresh(BY_DEFAULT, str(tmp_path), how).split()
+
+    cold, warm, off = run("on"), run("on"), run("off")
+    assert (cold[0], warm[0], off[0]) == ("0", "1", "0")
+    assert off[1] == "None" and cold[1] == warm[1] and cold[1].startswith(str(tmp_path))
+    assert cold[2] == warm[2] == off[2]
+    assert not hasattr(os, "geteuid") or Path(cold[1]).stat().st_mode & 0o777 == 0o700
+
+    # Damaged, cut off and foreign entries go; the programs are compiled again.
+    entries = sorted(Path(cold[1]).glob("*/*-cache"))
+    assert len(entries) >= 2 and all(Path(f"{e}.seal").exists() for e in entries)
+    for entry in entries:
+        data = bytearray(entry.read_bytes())
+        data[len(data) // 2] ^= 0xFF
+        entry.write_bytes(data)
+    again = run("on")
+    assert again[0] == "0" and again[2] == cold[2]
+    assert run("on")[0] == "1"
+
+
+def test_the_cache_is_bounded_and_forgets_what_is_oldest(tmp_path, monkeypatch):
+    place = tmp_path / "machine"
+    place.mkdir()
+    for age, name in enumerate(["new", "old"]):
+        entry = place / f"{name}-cache"
+        entry.write_bytes(b"x" * 600)
+        os.utime(entry, (1e9 - age, 1e9 - age))
+        compile_cache._write_seal(str(entry))  # reads it, which is a use
+        os.utime(entry, (1e9 - age, 1e9 - age))
+    monkeypatch.setattr(compile_cache, "MOST_BYTES", 1000)
+    compile_cache._remove_damaged(str(tmp_path))
+    compile_cache._remove_oldest(str(tmp_path))
+    assert sorted(p.name for p in place.iterdir()) == ["new-cache", "new-cache.seal"]
+    (place / "left-cache").write_bytes(b"a killed process")
+    compile_cache._remove_damaged(str(tmp_path))
+    assert (place / "left-cache").exists()  # another process may be writing it
+    os.utime(place / "left-cache", (1e9, 1e9))
+    compile_cache._remove_damaged(str(tmp_path))
+    assert not (place / "left-cache").exists()

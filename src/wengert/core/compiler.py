@@ -8,6 +8,7 @@ import os
 from contextlib import suppress
 from typing import Any
 
+from wengert.core.compile_cache import CACHE
 from wengert.core.errors import FailedPreconditionError, at_site
 from wengert.core.lazy_modules import jax
 from wengert.core.process_settings import PROCESS
@@ -39,6 +40,8 @@ def begin(what: str) -> None:
                 f"a fork. Start worker processes with the `spawn` method.",
             )
         )
+    if not PROCESS.used_xla:
+        CACHE.attach()
     PROCESS.used_xla = True
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.bounded_cache import Bounded
+from wengert.core.compile_cache import CACHE
 from wengert.core.compiler import begin, options, release_memory
 from wengert.core.context import restoring
 from wengert.core.handlers import failures
@@ -197,6 +198,7 @@ class Executable:
         self.asks = needed(run) if self.donate and self.place is None else 0
         self.program = run, flagged[-1], wants, cut
         self.run, self.flagged, self.requested, self.cut = self.program
+        CACHE.seal()
         release_memory()
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from typing import Any
 
-from wengert.core.errors import at_site, describe
+from wengert.core.compile_cache import CACHE, prepare, tell_jax
+from wengert.core.errors import PermissionDeniedError, at_site, describe
 from wengert.core.process_settings import PROCESS
 from wengert.io.paths import local
 
@@ -16,7 +16,6 @@ from wengert.io.paths import local
 class Runtime:
     """The settings of the runtime, for the process."""
 
-    compile_cache: str | None = None
     device_policy: str = "silent"
     inter_op: int = 0
     intra_op: int = 0
@@ -171,41 +170,35 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     It is JAX's setting `jax_default_matmul_precision`; functions that are compiled already stay.
     """
     RUNTIME.tensor_float_32 = bool(enabled)
-    _tell_jax("jax_default_matmul_precision", None if enabled else "highest")
-
-
-def _tell_jax(name: str, value: Any) -> None:
-    """Sets an option of JAX; where JAX is not loaded yet, it reads it from the environment."""
-    if "jax" in sys.modules:
-        sys.modules["jax"].config.update(name, value)
-    elif value is None:
-        os.environ.pop(name.upper(), None)
-    else:
-        os.environ[name.upper()] = str(value)
+    tell_jax("jax_default_matmul_precision", None if enabled else "highest")
 
 
 def get_compile_cache() -> str | None:
-    """The folder in which compiled functions are kept, if any."""
-    return RUNTIME.compile_cache
+    """The folder in which compiled functions are kept; `None` where they are not kept."""
+    CACHE.attach()
+    return CACHE.folder
 
 
 def set_compile_cache(path: Any) -> None:
     """Keeps compiled functions in a folder, from which later processes take them; `None` does not.
 
-    It is JAX's own cache. What it holds depends on the program, the versions of JAX and XLA and
-    the machine; a folder may be shared and deleted at any time.
+    Without this call the folder is `wengert/compiled` among the user's caches, and what takes a
+    second to compile is kept in it. A folder that is set keeps everything. It is JAX's own cache,
+    256 MiB of it; what it holds depends on the program, the versions of JAX and the processor, and
+    it may be deleted at any time. Entries are code, so the folder must be the user's alone.
     """
     folder = None if path is None else os.path.abspath(local("set_compile_cache", path))
-    RUNTIME.compile_cache = folder
-    _tell_jax("jax_compilation_cache_dir", folder)
-    if folder is not None:
-        # JAX would leave out what compiles within a second.
-        _tell_jax("jax_persistent_cache_min_compile_time_secs", 0.0)
-        _tell_jax("jax_persistent_cache_min_entry_size_bytes", -1)
-    if "jax" in sys.modules:
-        from jax.experimental.compilation_cache import compilation_cache
-
-        compilation_cache.reset_cache()  # else the folder of the first compilation stays in use
+    refused = None if folder is None else prepare(folder)
+    if refused is not None:
+        raise at_site(
+            PermissionDeniedError(
+                None,
+                None,
+                f"set_compile_cache: {folder} cannot keep compiled programs: {refused}. Give a "
+                f"folder of your own that nobody else can reach (`chmod 700`).",
+            )
+        )
+    CACHE.choose(folder)
 
 
 def accept() -> None:
