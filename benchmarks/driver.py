@@ -68,12 +68,12 @@ class Peer:
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": "the worker died"}
 
-    def ask(self, work: Workload, span: float) -> dict:
+    def ask(self, work: Workload, span: float, pause: float = PAUSE) -> dict:
         if self.process.poll() is not None:
             return {"error": "the worker died"}
         request = {"build": work.build, "args": work.args, "warm": work.warm}
         request |= {"measure": work.measure, "span": span}
-        time.sleep(PAUSE)
+        time.sleep(pause)
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._read()

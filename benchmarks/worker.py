@@ -58,7 +58,10 @@ def _look(value):
 
 
 def _check(value):
-    return float(_look(value).sum())
+    array = _look(value)
+    if array.dtype.kind == "c":
+        array = abs(array)
+    return float(array.sum()) if array.dtype.kind in "biuf" else 0.0
 
 
 class Worker:

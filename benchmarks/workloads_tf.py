@@ -18,6 +18,7 @@ from benchmarks.functions_tf import (  # noqa: F401  # the worker finds them her
     trivial,
     until,
 )
+from benchmarks.sweep_steps import operation  # noqa: F401
 
 
 def chain(tf, shape, count, backward):
