@@ -60,6 +60,20 @@ class Observer:
         """A tape's `gradient` or `jacobian`, which `what` says."""
         return proceed(tape, what, *given)
 
+    def element(self, proceed: Proceed, plan: Any, arguments: Any) -> Any:
+        """The next element of an iterator over a dataset, by the plan of its steps.
+
+        `arguments` are the datasets that stand for arguments of a function in the plan.
+        """
+        return proceed(plan, arguments)
+
+    def python(self, proceed: Proceed, caller: Any, function: Any, given: Any) -> Any:
+        """A call of the program's Python for `caller`, a step of a dataset or a running graph.
+
+        `function` is what is called, perhaps in parts; `given` are the values that go in.
+        """
+        return proceed(caller, function, given)
+
     def operation(self, proceed: Proceed, op: Any, inputs: Any, attrs: Any) -> Any:
         """An eager operation, if the observer wants `operations`."""
         return proceed(op, inputs, attrs)

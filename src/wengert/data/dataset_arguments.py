@@ -144,10 +144,10 @@ class BoundPlan(Plan):
 
     def __init__(self, plan: Plan, given: dict[Any, Any]) -> None:
         super().__init__(plan)
-        self._given = given
+        self.given = given
 
     def start(self, run: Run) -> Iterator[Any]:
-        return self.input.start(Run(run.options, {**run.arguments, **self._given}))
+        return self.input.start(Run(run.options, {**run.arguments, **self.given}))
 
 
 def flatten_dataset(dataset: Dataset, bound: Any) -> tuple[Any, list[Any]]:

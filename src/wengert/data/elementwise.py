@@ -50,6 +50,7 @@ class Filter(Plan):
     def __init__(self, source: Plan, predicate: UserFunction) -> None:
         super().__init__(source)
         self.function = predicate
+        predicate.source = source
         spec = inferred_spec(predicate, source)
         if spec is not None:
             _check_predicate(predicate, spec, spec)

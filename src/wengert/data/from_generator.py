@@ -24,6 +24,7 @@ from wengert.core.errors import (
     invalid,
 )
 from wengert.core.handlers import failures
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import raised_at
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
@@ -60,7 +61,7 @@ class Generator(Plan):
         return kept or self._begin()
 
     def _begin(self) -> _Items:
-        return _Items(self._function, self._args, self.spec, self.site)
+        return _Items(self, self._function, self._args)
 
     def sample(self) -> Tensor:
         """The first element, kept for the next iteration: a generator may not be repeatable."""
@@ -77,9 +78,10 @@ class Generator(Plan):
 class _Items(Iterator[Any]):
     """One run of the user's generator."""
 
-    def __init__(self, function: Any, args: tuple[Tensor, ...], spec: Any, site: Any) -> None:
+    def __init__(self, plan: Generator, function: Any, args: tuple[Tensor, ...]) -> None:
+        self._plan, self._function = plan, function
         self._begin = lambda: iter(function(*[a.numpy() for a in args]))
-        self._spec, self._site = spec, site
+        self._spec, self._site = plan.spec, plan.site
         self._items: Iterator[Any] | None = None
         self._ahead: list[Any] = []
 
@@ -92,8 +94,13 @@ class _Items(Iterator[Any]):
         if self._ahead:
             return self._ahead.pop()
         if context.get_state() is not None:
-            return context.run_under(context.detached(), self._pull)
-        return self._pull()
+            return context.run_under(context.detached(), self._observed)
+        return self._observed()
+
+    def _observed(self) -> Any:
+        if not OBSERVERS:
+            return self._pull()
+        return observed("python", lambda *_: self._pull(), self._plan, self._function, ())
 
     def _pull(self) -> Any:
         if self._items is None:

@@ -14,6 +14,7 @@ from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
 from wengert.core.handlers import failures
 from wengert.core.locks import new_lock
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.resources import Resource
 from wengert.core.tensor import Tensor
 from wengert.data import dataset_arguments
@@ -83,11 +84,18 @@ class OwnedIterator(Iterator, Trackable, Resource):
             return self.traced_steps().get_next()
         with self._lock:
             try:
-                cached = self._waiting.pop() if self._waiting else next(self._source)
+                if self._waiting:
+                    cached = self._waiting.pop()
+                else:
+                    cached = self._pull() if OBSERVERS else next(self._source)
             except RecursionError as error:
                 raise self._plan.too_long(error) from None
             self._given += 1
             return cached
+
+    def _pull(self) -> Any:
+        pull = lambda plan, arguments: next(self._source)
+        return observed("element", pull, self._plan, self._arguments or {})
 
     # In checkpoints.
 
@@ -137,7 +145,7 @@ class OwnedIterator(Iterator, Trackable, Resource):
         with self._lock:
             if not self._waiting:
                 try:
-                    self._waiting.append(next(self._source))
+                    self._waiting.append(self._pull())
                 except StopIteration:
                     ended(self.number())
             return bool(self._waiting)

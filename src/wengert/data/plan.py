@@ -7,10 +7,12 @@ steps of one iteration share.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import count
 from typing import Any
+
+import numpy as np
 
 from wengert.core import sites
 from wengert.core.errors import at_site, describe, invalid
@@ -88,6 +90,10 @@ class Plan:
 
     def find_spec(self) -> Any:
         return self.input.spec
+
+    def arrays(self) -> Iterable[np.ndarray]:
+        """The arrays of which it makes its elements, where it holds any."""
+        return ()
 
     @property
     def spec_known(self) -> bool:

@@ -39,6 +39,9 @@ class Tensors(Plan):
     def find_spec(self) -> Any:
         return spec_of(self.values[0])
 
+    def arrays(self) -> Iterator[np.ndarray]:
+        return (x._array for x in nest.flatten(self.values) if isinstance(x, Tensor))
+
     def sample(self) -> Any:
         return self.values[0]
 
@@ -100,6 +103,9 @@ class Slices(Plan):
 
     def _element(self, index: int) -> Any:
         return self._pack([_row(column, index) for column in self._columns])
+
+    def arrays(self) -> Iterator[np.ndarray]:
+        return (c for c in self._columns if isinstance(c, np.ndarray))
 
     def sample(self) -> Any:
         if self._length:

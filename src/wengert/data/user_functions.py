@@ -25,6 +25,7 @@ from wengert.core.errors import (
     invalid_dtype,
 )
 from wengert.core.handlers import failures
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.tensor import Tensor
 from wengert.core.tensor_spec import TensorSpec
 from wengert.core.variable import Variable
@@ -48,6 +49,7 @@ class UserFunction:
         self.step = step
         self.function: Callable[..., Any] = function
         self.site = sites.caller()
+        self.source: Plan | None = None  # whose elements it gets, if it stands in a step
         self.key = keys.step_key(step, None) if keys.seeded() else None
         self.reads: bool | None = None  # whether it uses variables, where a trace has shown it
         self.captured = captured(function)  # tensors of a trace that it closes over
@@ -58,6 +60,12 @@ class UserFunction:
 
     def __call__(self, element: Any, draws: Draws | np.ndarray | None = None) -> Any:
         """The result for one element, as an element."""
+        if not OBSERVERS:
+            return self._run(element, draws)
+        run = lambda caller, function, given: self._run(given, draws)
+        return observed("python", run, self, self.function, element)
+
+    def _run(self, element: Any, draws: Any) -> Any:
         function = self.function
         if self.captured is not None and draws is not None:
             function, draws = draws
@@ -110,7 +118,7 @@ class UserFunction:
 
     def _on_sample(self, element: Any, draws: Any) -> Any:
         """The result for an element that is none of the data's, which no detector is to judge."""
-        return context.run_under(context.State(), self, element, draws)
+        return context.run_under(context.State(), self._run, element, draws)
 
 
 class FunctionStep(Plan):
@@ -122,6 +130,7 @@ class FunctionStep(Plan):
     def __init__(self, source: Plan, function: UserFunction, spec: Any) -> None:
         super().__init__(source, spec=spec)
         self.function = function
+        function.source = source
 
     @property
     def spec_known(self) -> bool:

@@ -52,7 +52,7 @@ class Checker(Listener):
         state = get_state()
         backward = state is not None and state.site is not None
         given, made = [x._array for x in inputs], [o._array for o in outputs]
-        bad = self.numerics.check(op, given, made, ids, outs, site, backward)
+        bad = self.numerics.check(op, given, made, ids, outs, site, backward, inputs)
         if bad is None or op.moves:  # TensorFlow lets those pass too
             return
         numerics, self.numerics = self.numerics, Numerics()

@@ -20,9 +20,11 @@ import numpy as np
 from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
 from wengert.core.indexed_slices import IndexedSlices
+from wengert.core.observers import subscribe, unsubscribe
 from wengert.core.tensor import Tensor, Value, new_id
 from wengert.core.variable import Variable
 from wengert.explain import source
+from wengert.explain.arrivals import Arrivals
 from wengert.explain.numerics import Numerics
 from wengert.explain.places import written
 from wengert.tape import history
@@ -63,6 +65,7 @@ class History(Listener):
         self._given: dict[int, tuple[Any, Sample, int]] = {}  # constants: site, sample, clock
         self._made: set[int] = set()
         self.numerics = Numerics() if numerics else None
+        self.arrivals = None if self.numerics is None else Arrivals(self.numerics)
 
     @property
     def complete(self) -> bool:
@@ -98,7 +101,7 @@ class History(Listener):
             state = get_state()
             backward = state is not None and state.site is not None
             given, made_ = [x._array for x in inputs], [o._array for o in outputs]
-            self.numerics.check(op, given, made_, ids, outs, site, backward)
+            self.numerics.check(op, given, made_, ids, outs, site, backward, inputs)
 
     def _forget(self) -> None:
         """Drops what belongs to rows that are gone."""
@@ -139,6 +142,16 @@ class History(Listener):
                 "", (value._id,), (variable._id,), (False,), site, False, get_ident(), "assign"
             )
             self._assigned.append(step._replace(name=str(new_id())))
+
+    def stored(self, variable: Variable, value: Any, count: int) -> None:
+        """Notes that a variable has got a value; `count` is that of `numerics` before."""
+        if self.arrivals is not None:
+            self.arrivals.assigned(variable, value, count, sites.caller(1))
+
+    @property
+    def count(self) -> int:
+        """How many results have not been finite so far, though what they were made of was."""
+        return 0 if self.numerics is None else self.numerics.count
 
     def called(self, trace: Any, leaves: list[Tensor], outs: list[Any], site: RawSite) -> None:
         """Notes the call of a traced function as one step."""
@@ -265,10 +278,14 @@ def watching(seen: History) -> Iterator[History]:
     undo: list[Callable[[], None]] = []
     try:
         add_listener(seen)
+        if seen.arrivals is not None:
+            subscribe(seen.arrivals)
         _stand_in(seen, undo)
         yield seen
     finally:
         remove_listener(seen)
+        if seen.arrivals is not None:
+            unsubscribe(seen.arrivals)
         for put_back in reversed(undo):
             put_back()
 
@@ -308,8 +325,12 @@ def _assigning(old: Any, seen: History, place: int) -> Any:
     def method(self: Variable, *args: Any, **kwargs: Any) -> Variable:
         given = [*args, *kwargs.values()]
         stored = given[place] if len(given) > place else None
-        seen.assigned(self, stored.values if isinstance(stored, IndexedSlices) else stored)
-        return old(self, *args, **kwargs)
+        stored = stored.values if isinstance(stored, IndexedSlices) else stored
+        seen.assigned(self, stored)
+        count = seen.count
+        result = old(self, *args, **kwargs)
+        seen.stored(self, stored, count)
+        return result
 
     return method
 
@@ -322,8 +343,10 @@ def _making(old: Any, seen: History) -> Any:
         *args: Any,
         **kwargs: Any,
     ) -> None:
+        count = seen.count
         old(self, initial_value, *args, **kwargs)
         seen.assigned(self, initial_value)
+        seen.stored(self, initial_value, count)
 
     return method
 

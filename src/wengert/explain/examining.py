@@ -163,6 +163,6 @@ class _Gradients(Observer):
             tensor = getattr(value, "values", value)
             if isinstance(tensor, Value) and not finite(tensor._array):
                 reason = numerics.explain(tensor, what, asked)
-                result.add([reason] if reason is not None else [])
+                result.add([reason or numerics.unexplained(what, asked)])
                 return True
         return False

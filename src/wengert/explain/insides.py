@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from wengert.core import nest, random_replay, sites
-from wengert.core.context import executing_eagerly, get_state
+from wengert.core.context import Setting, executing_eagerly, get_state, own_variable
 from wengert.core.handlers import failures
 from wengert.core.observers import Observer
 from wengert.core.symbolic import SymbolicTensor
 from wengert.core.tensor import Tensor, Value
 from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
+from wengert.functions.host_calls import PyCall
 from wengert.graph.builder import building
 from wengert.graph.ir import CacheKey, Draw, Graph, Node, all_graphs, inner_graphs
+from wengert.ops.nodes import RELOAD
 from wengert.ops.row_list import Rows
 from wengert.tape.gradient_tape import GradientTape
 
@@ -36,22 +39,60 @@ host.RUNNERS.requires(call_execution)
 See = Callable[[Node, list[Any], list[Any]], None]
 # What a node makes.
 Made: TypeAlias = "np.ndarray | Rows"
+_RETURNED = 1 << 26  # bytes of what Python returned to a run that are kept until its end
 _RECENT = 8  # runs of functions under a tape that are remembered until the tape is asked
+
+
+# What Python has returned to the runs that are under way, one inside the other.
+_returned: ContextVar[tuple[Returned, ...]] = own_variable("wengert_returned", ())
+
+
+def _returning() -> Setting[tuple[Returned, ...], Returned]:
+    """Keeps what Python returns to the run in a block."""
+    returned = Returned()
+    return Setting(_returned, (*_returned.get(), returned), returned)
 
 
 class _EffectError(Exception):
     """A node has an effect that must not happen a second time, and others need its results."""
 
 
-def walk(graph: Graph, arrays: Sequence[Made], see: See) -> list[Any] | None:
+class Returned:
+    """What Python returned to the host calls of a run, in order, for a second run of the graph."""
+
+    def __init__(self) -> None:
+        self._calls: dict[Any, deque[list[Any]]] = {}
+        self._left = _RETURNED
+
+    def add(self, call: Any, results: list[Any]) -> None:
+        """Keeps the results of one call, as long as all together are small enough."""
+        self._left -= sum(x._array.nbytes for x in results)
+        if self._left > 0:
+            self._calls.setdefault(call, deque()).append([x._array for x in results])
+
+    def again(self, node: Node, given: list[Made]) -> list[Any]:
+        """The results of a node with an effect, which does not happen a second time."""
+        if node.op is RELOAD:
+            return given
+        kept = self._calls.get(node.attrs.get("call"))
+        if not kept:
+            raise _EffectError
+        token = [np.zeros((), np.int64)]  # of a tape that the second run does not ask
+        return [*kept.popleft(), *token][: len(node.outputs)]
+
+
+def walk(
+    graph: Graph, arrays: Sequence[Made], see: See, returned: Returned | None = None
+) -> list[Any] | None:
     """Runs a graph and tells `see` of each node, those of inner graphs too, before their holder.
 
-    Ends early, without results, at a node whose effect must not happen a second time, or that
-    fails: the run that is looked into has told its own error.
+    Python is not called: its results are those that it `returned` before. Ends early, without
+    results, where they are missing, or at a node that fails: the run that is looked into has told
+    its own error.
     """
     try:
         with np.errstate(all="ignore"):
-            return _interpret(graph, arrays, see)
+            return _interpret(graph, arrays, see, returned or Returned())
     except failures():
         return None
 
@@ -61,23 +102,24 @@ def _array(x: Any) -> Made:
     return x if isinstance(x, Rows) else np.asarray(x)
 
 
-def _interpret(graph: Graph, arrays: Iterable[Any], see: See) -> list[Any]:
+def _interpret(graph: Graph, arrays: Iterable[Any], see: See, returned: Returned) -> list[Any]:
     env: dict[int, Any] = dict(graph.constants)
     env.update(zip(graph.all_inputs(), arrays, strict=True))
     for node in graph.nodes:
-        if node.op.effect:
-            if node.outputs:
-                raise _EffectError
-            continue
         given = [env[v] for v in node.inputs]
-        made = _run_node(graph, node, given, env, see)
+        if not node.op.effect:
+            made = _run_node(graph, node, given, env, see, returned)
+        elif node.outputs:
+            made = returned.again(node, given)
+        else:
+            continue
         env.update(zip(node.outputs, made, strict=True))
         see(node, given, made)
     return [env[v] for v in graph.all_outputs()]
 
 
 def _run_node(
-    graph: Graph, node: Node, given: list[Made], env: dict[int, Made], see: See
+    graph: Graph, node: Node, given: list[Made], env: dict[int, Made], see: See, returned: Returned
 ) -> list[Made]:
     """The arrays that one node makes."""
     attrs = node.attrs
@@ -86,13 +128,13 @@ def _run_node(
         attrs = host.resolver(node)(*[env[v] for v in leaves])
     runner = host.RUNNERS.get(node.op)
     if runner is not None:
-        run = runner(graph, _seen_through(node, see))
+        run = runner(graph, _seen_through(node, see, returned))
         return [_array(a) for a in (run(attrs, *given) if node.open else run(*given))]
     result = node.op.kernel(*given, **attrs)
     return [_array(a) for a in ((result,) if node.op.outputs == 1 else result)]
 
 
-def _seen_through(node: Node, see: See) -> Node:
+def _seen_through(node: Node, see: See, returned: Returned) -> Node:
     """A node like this one whose inner graphs run node by node."""
 
     def inside(attr: Any) -> Any:
@@ -101,7 +143,7 @@ def _seen_through(node: Node, see: See) -> Node:
         if not isinstance(attr, Graph):
             return attr
         copy = attr.copy()
-        copy.cache[host.FUNCTION] = lambda *arrays: _interpret(attr, arrays, see)
+        copy.cache[host.FUNCTION] = lambda *arrays: _interpret(attr, arrays, see, returned)
         return copy
 
     attrs = {name: inside(attr) for name, attr in node.attrs.items()}
@@ -176,12 +218,14 @@ def _ancestors(graph: Graph, values: tuple[int, ...]) -> set[int]:
 class Inspection:
     """One more run of a graph, to see where the first number that is not finite is made."""
 
-    def __init__(self, numerics: Numerics, graph: Graph, arrays: list[Any]) -> None:
+    def __init__(
+        self, numerics: Numerics, graph: Graph, arrays: list[Any], returned: Returned
+    ) -> None:
         self.numerics = numerics.apart()
         self._graph = graph
         self._backward = backward_values(graph)
         self._last: Any = None  # the last operation that went wrong
-        walk(graph, [_array(a) for a in arrays], self._see)
+        walk(graph, [_array(a) for a in arrays], self._see, returned)
 
     def _see(self, node: Node, given: list[Any], made: list[Any]) -> None:
         numerics = self.numerics
@@ -193,7 +237,9 @@ class Inspection:
             self._last = bad or self._last
         for number, array in zip(node.outputs, made, strict=True):
             if not finite(array):
-                bad = numerics.at(number) or numerics.made_inside(array) or self._last
+                inside = numerics.made_inside(array)
+                bad = inside if node.op.effect else numerics.at(number) or inside
+                bad = bad or self._last
                 numerics.pass_on(number, array, bad)
 
     def pass_on(self, numbers: Iterable[Any], results: Iterable[Any]) -> None:
@@ -223,18 +269,27 @@ class Inspector(Observer):
 
     def __init__(self, numerics: Callable[[], Numerics | None]) -> None:
         self.numerics = numerics
-        self._recent: deque[tuple[Graph, list[Any]]] = deque(maxlen=_RECENT)
+        self._recent: deque[tuple[Graph, list[Any], Returned]] = deque(maxlen=_RECENT)
         self._runs: WeakKeyDictionary[Trace, Counter[bool]] = WeakKeyDictionary()
 
     def inspected(self, inspection: Inspection) -> None:
         """Hears of a run that gave results, or variables values, that are not finite."""
+
+    def python(self, proceed: Any, caller: Any, function: Any, given: Any) -> Any:
+        result = proceed(caller, function, given)
+        for returned in _returned.get() if isinstance(caller, PyCall) else ():
+            returned.add(caller, result)
+        return result
 
     def run(self, proceed: Any, trace: Trace, leaves: list[Tensor], site: RawSite) -> Tensor:
         numerics = self.numerics() if executing_eagerly() else None
         if numerics is None:
             return proceed(trace, leaves, site)
         before = [*[x._array for x in leaves], *[v._array for v in trace.reads]]
-        with random_replay.recording() as keys:
+        taken = [x for x in trace.sources if isinstance(x, Value)]
+        for x in (*leaves, *taken, *trace.reads):
+            numerics.meet(x, trace.graph.name)
+        with random_replay.recording() as keys, _returning() as returned:
             result = proceed(trace, leaves, site)
         arrays = [*before[: len(leaves)], *_outside(trace, keys), *before[len(leaves) :]]
         pairs = zip(
@@ -243,10 +298,12 @@ class Inspector(Observer):
         after = {v: y._array for v, y in pairs if isinstance(y, Value)}
         after |= {h.current: h.variable._array for h in trace.graph.written()}
         if _is_under_tape():
-            self._recent.append((trace.graph, arrays))
+            self._recent.append((trace.graph, arrays, returned))
         if self._is_due(trace, all(map(finite, after.values()))):
-            inspection = Inspection(numerics, trace.graph, arrays)
+            inspection = Inspection(numerics, trace.graph, arrays, returned)
             inspection.pass_on(after.keys(), after.values())
+            for held in trace.graph.written():
+                numerics.meet(held.variable, trace.graph.name)
             self.inspected(inspection)
         return result
 
@@ -264,7 +321,8 @@ class Inspector(Observer):
         return count <= _RECENT or count % _RECENT == 0
 
     def execute(self, proceed: Any, graph: Builder, arrays: list[Made], jit: Any) -> list[Made]:
-        results = proceed(graph, arrays, jit)
+        with _returning() as returned:
+            results = proceed(graph, arrays, jit)
         numerics = self.numerics()
         if numerics is not None:
             # What a compiled program returns is no NumPy array yet; it is made one here, once.
@@ -272,7 +330,8 @@ class Inspector(Observer):
             if not all(map(finite, results)):
                 while self._recent:  # what the tape saw: it tells where derivatives are infinite
                     Inspection(numerics, *self._recent.popleft())
-                Inspection(numerics, graph, arrays).pass_on(graph.all_outputs(), results)
+                inspection = Inspection(numerics, graph, arrays, returned)
+                inspection.pass_on(graph.all_outputs(), results)
         return results
 
 

@@ -6,6 +6,7 @@ finite, each with what it was made of; from any of them it goes back to the begi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _MOST = 10_000
+_MOST_BYTES = 1 << 28
 Arrays = list[np.ndarray] | tuple[np.ndarray, ...]
 
 
@@ -37,6 +39,12 @@ class Bad(NamedTuple):
     cancels: bool  # whether 0 met infinity here, or on the way from the origin
     ranges: tuple[str, ...]
     before: Bad | None = None  # the origin of what was not finite already
+    met: tuple[RawSite | None, str] | None = None  # the first operation on what was given so
+
+    @property
+    def is_given(self) -> bool:
+        """Whether no operation made it: it stands for a value that came from outside."""
+        return self.verdict is not None and self.verdict.code == "WG509"
 
     @property
     def origin(self) -> Bad:
@@ -49,7 +57,10 @@ class Numerics:
 
     def __init__(self) -> None:
         self._bad: dict[int, Bad | None] = {}
-        self._inside: dict[int, tuple[Any, Bad]] = {}  # arrays that came out of functions
+        self._inside: dict[int, tuple[Any, Bad]] = {}  # arrays that are not finite
+        self._kept = 0  # their bytes
+        self.count = 0  # of operations on finite numbers whose result is not finite
+        self.latest: Bad | None = None
         self._names: dict[Any, str] = {}  # by site: the last operation there
         self._poles: dict[Any, tuple[str, int, str]] = {}  # by site: name, result, where
         self._from: dict[int, int] = {}  # what was made of the result of an operation at a pole
@@ -57,9 +68,12 @@ class Numerics:
 
     def check(
         self, op: Op, given: Arrays, made: Arrays, ids: tuple[int, ...], outs: tuple[int, ...],
-        site: RawSite | None, backward: bool,
+        site: RawSite | None, backward: bool, values: Sequence[Any] = (),
     ) -> Bad | None:  # fmt: skip
-        """Looks at one operation; answers it if its result is not finite."""
+        """Looks at one operation; answers it if its result is not finite.
+
+        `values` are the tensors and variables that it was given, where there are any.
+        """
         if not backward:
             if not op.hazards.tame:
                 self._remember(op, given, outs, site)
@@ -67,32 +81,41 @@ class Numerics:
                 self._spread(op, ids, outs, site)
         if all(map(finite, made)) or len(self._bad) > _MOST:
             return None
-        bad = self._describe(op, given, made, ids, outs, site, backward)
+        bad = self._describe(op, given, made, ids, outs, site, backward, values)
+        if bad.before is None and bad.verdict is not None:
+            self.count, self.latest = self.count + 1, bad
         for o, array in zip(outs, made, strict=True):
             if not finite(array):
-                self._bad[o] = bad
+                self.pass_on(o, array, bad)
         return bad
 
     def _describe(
         self, op: Op, given: Arrays, made: Arrays, ids: tuple[int, ...], outs: tuple[int, ...],
-        site: RawSite | None, backward: bool,
+        site: RawSite | None, backward: bool, values: Sequence[Any],
     ) -> Bad:  # fmt: skip
-        wrong = [i for array, i in zip(given, ids, strict=True) if self._knows(array, i)]
-        first = self._bad[wrong[0]] if wrong else None
+        wrong = next((k for k, array in enumerate(given) if not finite(array)), None)
+        first = None
+        if wrong is not None:
+            value = values[wrong] if values else None
+            first = self._source(op.name, given[wrong], ids[wrong], value)
         cancels = _cancels(op, given) or (first is not None and first.cancels)
-        why = None if wrong else verdict(op, list(given), list(made))
+        why = verdict(op, list(given), list(made)) if first is None else None
         ranges = tuple(extent(a) for a in given)
         before = None if first is None else first.origin
+        if before is not None and before.is_given and before.met is None:
+            before = before._replace(met=(site, f"{op.name} of {' and '.join(ranges)}"))
         return Bad(op.name, outs, site, backward, why, cancels, ranges, before)
 
-    def _knows(self, array: np.ndarray, number: int) -> bool:
-        """Whether an input is not finite; where that began is noted."""
-        if finite(array):
-            return False
-        inside = self.made_inside(array)
-        if inside is not None or number not in self._bad:
-            self._bad[number] = inside
-        return True
+    def _source(self, name: str, array: np.ndarray, number: int, value: Any) -> Bad:
+        """What made an input that is not finite."""
+        bad = self.made_inside(array) or self._bad.get(number)
+        if bad is None and value is not None:
+            bad = self._bad.get(value._id)
+        if bad is None:
+            site = getattr(value, "_site", None)
+            bad = outside(f"a value given to {name}", array, site)
+        self._bad[number] = bad
+        return bad
 
     def at(self, number: int) -> Bad | None:
         """The operation that made a value, if it is not finite."""
@@ -101,8 +124,23 @@ class Numerics:
     def pass_on(self, number: int, array: np.ndarray, bad: Bad | None) -> None:
         """Notes that a value, and whoever gets its array, is what `bad` made."""
         self._bad[number] = bad
-        if bad is not None and len(self._inside) < _MOST:
+        if bad is None:
+            return
+        if id(array) not in self._inside:
+            self._kept += array.nbytes
+        if len(self._inside) < _MOST and self._kept < _MOST_BYTES:
             self._inside[id(array)] = array, bad
+
+    def meet(self, x: Any, name: str) -> None:
+        """Notes a tensor or variable that goes into a graph of this name, if it is not finite."""
+        if not finite(x._array):
+            site = getattr(x, "_site", None)
+            bad = self.known(x) or outside(f"a value given to {name}", x._array, site)
+            self.pass_on(x._id, x._array, bad)
+
+    def known(self, x: Any) -> Bad | None:
+        """What made a tensor or variable that is not finite, if it is known."""
+        return self.made_inside(x._array) or self._bad.get(x._id)
 
     def apart(self) -> Numerics:
         """For the values of one run of a graph: knows the places that are known here."""
@@ -143,33 +181,35 @@ class Numerics:
             self._bad[tensor._id] = self.made_inside(tensor._array)
         return self.explain_value(tensor._id, what, asked)
 
+    def unexplained(self, what: str, asked: RawSite | None) -> Explanation:
+        """What is said of a value that is not finite where nothing is known of it."""
+        return reason(
+            "WG508",
+            f"{what} is not finite; the operation that made it so was not seen",
+            *known(place(asked, "noticed here")),
+            remedy="Run again with tf.config.run_functions_eagerly(True) to see inside functions.",
+        )
+
     def explain_value(self, number: int, what: str, asked: RawSite | None) -> Explanation | None:
         """The same for a tensor or a value of a graph by its number."""
         first = self._bad.get(number)
         if first is None:
             return None
         origin = first.origin
-        if origin.verdict is None:
-            return self._given(origin, what, asked)
+        assert origin.verdict is not None, "what begins it has a cause"
         made = origin.outputs[0] if origin.outputs else 0
         masked = first.backward and self._where.get(made)
         if origin.backward or masked:
             return self._backward(origin, first.cancels or bool(masked), what, asked)
         code, cause, remedy = origin.verdict
+        places = [place(origin.site, _label(origin)), place(asked, "noticed here")]
+        if origin.met is not None:
+            places.insert(1, place(*origin.met))
         return reason(
             code,
             f"{cause}; so {what} is not finite",
-            *known(place(origin.site, _label(origin)), place(asked, "noticed here")),
+            *known(*places),
             remedy=remedy,
-            details=_details(origin),
-        )
-
-    def _given(self, origin: Bad, what: str, asked: RawSite | None) -> Explanation:
-        return reason(
-            "WG509",
-            f"a value given to {origin.name} was not finite already; so {what} is not finite",
-            *known(place(origin.site, _label(origin)), place(asked, "noticed here")),
-            remedy="Look at the data or the initial values, e.g. with tf.debugging.check_numerics.",
             details=_details(origin),
         )
 
@@ -186,7 +226,8 @@ class Numerics:
             place(asked, "noticed here"),
         )
         end = f"so {what} is not finite"
-        code, cause, remedy = origin.verdict or ("WG508", "the result is undefined", "")
+        assert origin.verdict is not None, "what begins it has a cause"
+        code, cause, remedy = origin.verdict
         if cancels and chosen is not None:
             code = "WG505"
             cause = (
@@ -208,7 +249,16 @@ def site_key(site: RawSite | None) -> tuple[int, int] | None:
     return None if site is None else (id(site[0]), site[1])
 
 
+def outside(what: str, array: np.ndarray, site: RawSite | None) -> Bad:
+    """The record of a value that came from outside the operations and was not finite then."""
+    advice = "Look at the data or the initial values, e.g. with tf.debugging.check_numerics."
+    cause = Verdict("WG509", f"{what} was not finite already", advice)
+    return Bad(what, (), site, False, cause, False, (extent(array),))
+
+
 def _label(bad: Bad) -> str:
+    if bad.is_given:
+        return f"given here: {bad.ranges[0]}"
     return f"{bad.name} of {' and '.join(bad.ranges)}"
 
 

@@ -35,6 +35,7 @@ from wengert.core.errors import (
     require,
 )
 from wengert.core.handlers import failures
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
 from wengert.core.types import (
     DType,
@@ -81,6 +82,12 @@ class PyCall:
 
     def answer(self, given: Any) -> list[Tensor]:
         """What Python returns, checked; what it raises, as an error of this operation."""
+        if not OBSERVERS:
+            return self._answer(given)
+        run = lambda caller, function, given: self._answer(given)
+        return observed("python", run, self, self.function, given)
+
+    def _answer(self, given: Any) -> list[Tensor]:
         try:
             result = self.function(*given)
         except OpError:

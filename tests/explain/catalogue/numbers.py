@@ -203,9 +203,9 @@ def good_norm_of_zero() -> Any:
 
 
 def bad_data() -> Any:
-    w, data = tf.Variable([1.0, 2.0]), tf.constant([1.0, float("nan")])
+    w, data = tf.Variable([1.0, 2.0]), tf.constant([1.0, float("nan")])  # WG509
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(w * data)  # WG509
+        loss = tf.reduce_sum(w * data)
     return tape.gradient(loss, w)
 
 
