@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 import wengert as tf
+from wengert.io import images
 
-pytest.importorskip("PIL")
+Image = pytest.importorskip("PIL.Image")
 
 PIXELS = np.random.default_rng(0).integers(0, 255, (5, 4, 3)).astype(np.uint8)
 
@@ -162,6 +164,46 @@ def test_smaller_jpeg_pictures() -> None:
     means = noise.reshape(2, 8, 3, 8).mean((1, 3))
     np.testing.assert_allclose(tf.io.decode_jpeg(data, ratio=8)[..., 0], means, atol=1)
     assert tf.io.decode_jpeg(tf.io.encode_png(PIXELS), ratio=2).shape == PIXELS.shape
+
+
+def _jpeg_bytes(mode: str, size: tuple[int, int], **how: Any) -> bytes:
+    noise = np.random.default_rng(7).integers(0, 256, (*size, 3), np.uint8)
+    picture = Image.fromarray(noise[..., 0] if mode == "L" else noise)
+    if mode == "CMYK":
+        picture = picture.convert(mode)
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", **how)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("channels", [0, 1, 3])
+@pytest.mark.parametrize(
+    "data",
+    [
+        _jpeg_bytes("RGB", (17, 23), quality=90),
+        _jpeg_bytes("RGB", (33, 16), subsampling=0, quality=100),
+        _jpeg_bytes("RGB", (40, 31), progressive=True),
+        _jpeg_bytes("RGB", (9, 9), keep_rgb=True),
+        _jpeg_bytes("L", (12, 15)),
+        _jpeg_bytes("CMYK", (12, 15)),
+    ],
+)
+def test_both_ways_to_read_jpeg_give_the_same_pixels(
+    data: bytes, channels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("simplejpeg")
+
+    def read(data: bytes) -> Any:
+        try:
+            return tf.io.decode_jpeg(data, channels=channels).numpy().tolist()
+        except tf.errors.InvalidArgumentError as error:
+            return str(error)
+
+    whole, cut = read(data), read(data[: len(data) // 2])
+    monkeypatch.setattr(images, "_turbo", lambda: None)
+    assert whole == read(data)
+    assert cut == read(data[: len(data) // 2])
+    assert "damaged" in cut
 
 
 def test_jpeg_pictures_of_arrays_are_of_their_bytes() -> None:

@@ -28,9 +28,17 @@ from wengert.engines.engine_choice import enter, wanted
 if TYPE_CHECKING:
     from wengert.data.user_functions import UserFunction
 
+    # An element or what was raised in its place; with it what was drawn for it; what a task gives.
+    _Outcome = tuple[Any, BaseException | None]
+    _Item = tuple[_Outcome, Any]
+    _Done = tuple[list[_Outcome], float]
 
-# A call shorter than this is done sooner than another thread is woken for it.
-_WORTH_A_THREAD = 1e-3
+
+# A call shorter than this is done sooner than another thread is woken for it, and a task for one
+# should last so long, so that it takes several elements.
+_WORTH_A_THREAD, _TASK, _MANY = 1e-4, 2e-3, 32
+# After so many tasks the threads must have gained so much, or Python's lock keeps them apart.
+_TRIAL, _GAIN = 8, 1.2
 # What `prefetch(AUTOTUNE)` holds: up to this many elements and, above two, this many bytes.
 _MOST, _MOST_BYTES = 16, 64 << 20
 # Seconds that a prefetching thread works at a time. Much more, and the reader, back from compiled
@@ -39,7 +47,11 @@ _SPELL = 1e-4
 
 
 class ParallelMap(Iterator[Any]):
-    """Calls a function in several threads, once two calls in a row were worth it."""
+    """Calls a function in several threads, where two calls in a row were worth it and it pays.
+
+    Threads pay for what lets Python's lock go: reading, decoding, NumPy on large arrays. The first
+    tasks are timed; if an element takes the threads as long as it took alone, they are left.
+    """
 
     def __init__(
         self,
@@ -55,12 +67,25 @@ class ParallelMap(Iterator[Any]):
         result = max(2, os.cpu_count() or 1) if most in (None, AUTOTUNE) else most
         self._most: int = min(result or 1, options.threading.private_threadpool_size or 1 << 30)
         self._pool: ThreadPoolExecutor | None = None
-        self._slow = 0
-        self._waiting: deque[Future[Any]] = deque()
+        self._alone = 0.0  # seconds of the last call in this thread
+        self._worth = 0
+        self._together: list[float] = []  # seconds for an element in the first tasks
+        self._waiting: deque[Future[_Done]] = deque()
+        self._ready: deque[_Outcome] = deque()
 
     def __next__(self) -> Any:
+        if not self._ready:
+            self._ready.extend(self._next_few())
+        value, error = self._ready.popleft()
+        if error is not None:
+            raise error
+        return value
+
+    def _next_few(self) -> list[_Outcome]:
         if self._pool is None:
-            return self._inline()
+            return [self._inline()]
+        if not self._pays():
+            return self._leave(self._pool) or [self._inline()]
         self._fill(self._pool)
         if not self._waiting:
             raise StopIteration
@@ -68,39 +93,79 @@ class ParallelMap(Iterator[Any]):
             # Whoever is done first goes first.
             wait(self._waiting, return_when=FIRST_COMPLETED)
             self._waiting = deque(sorted(self._waiting, key=lambda f: not f.done()))
-        result = self._waiting[0].exception()
-        done = self._waiting.popleft()
-        if result is not None:
-            raise result
-        return done.result()
+        outcomes, seconds = self._waiting[0].result()
+        self._waiting.popleft()
+        if len(self._together) < _TRIAL:
+            self._together.append(seconds / len(outcomes))
+        return outcomes
 
-    def _inline(self) -> Any:
-        assert self._source is not None
-        element, draws = next(self._source), next(self._draws)
-        started = perf_counter()
-        result = self._function(element, draws)
-        self._slow = self._slow + 1 if perf_counter() - started > _WORTH_A_THREAD else 0
-        if self._slow == 2 and self._most > 1:
+    def _inline(self) -> _Outcome:
+        item = self._take()
+        if item is None:
+            raise StopIteration
+        outcomes, self._alone = _call_each(self._function, [item])
+        self._worth = self._worth + 1 if self._alone > _WORTH_A_THREAD else 0
+        if self._worth == 2 and self._most > 1:
             self._pool = ThreadPoolExecutor(self._most, "wengert-map", enter, wanted())
-        return result
+        return outcomes[0]
+
+    def _pays(self) -> bool:
+        """Whether an element takes the threads less time than it took alone."""
+        known = len(self._together) == _TRIAL
+        return not known or self._alone * self._most > sorted(self._together)[_TRIAL // 2] * _GAIN
+
+    def _leave(self, pool: ThreadPoolExecutor) -> list[_Outcome]:
+        """Ends the threads; what they have begun is still used."""
+        results = [x for task in self._waiting for x in task.result()[0]]
+        self._waiting.clear()
+        pool.shutdown(wait=False)
+        self._pool, self._most = None, 1
+        return results
+
+    def _take(self) -> _Item | None:
+        """The next element, or what the source raised instead, with what is drawn for it."""
+        if self._source is None:
+            return None
+        try:
+            outcome = next(self._source), None
+        except StopIteration:
+            self._source = None
+            return None
+        except failures() as error:
+            outcome = None, error
+        return outcome, next(self._draws)
 
     def _fill(self, pool: ThreadPoolExecutor) -> None:
+        size = min(_MANY, max(1, round(_TASK / max(self._alone, 1e-6))))
         while self._source is not None and len(self._waiting) < self._most:
-            try:
-                element = next(self._source)
-            except StopIteration:
-                self._source = None
-            except failures() as error:
-                failed: Future[Any] = Future()
-                failed.set_exception(error)
-                self._waiting.append(failed)
-            else:
-                self._waiting.append(pool.submit(self._function, element, next(self._draws)))
+            items: list[_Item] = []
+            while len(items) < size:
+                item = self._take()
+                if item is None:
+                    break
+                items.append(item)
+            if items:
+                self._waiting.append(pool.submit(_call_each, self._function, items))
 
     def __del__(self) -> None:
         pool = self.__dict__.get("_pool")
         if pool is not None:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _call_each(function: UserFunction, items: list[_Item]) -> _Done:
+    """Calls a function on some elements; what each came to, and the seconds that all took."""
+    started = perf_counter()
+    outcomes: list[_Outcome] = []
+    for (element, error), draws in items:
+        if error is None:
+            try:
+                outcomes.append((function(element, draws), None))
+                continue
+            except BaseException as raised:
+                error = raised
+        outcomes.append((None, error))
+    return outcomes, perf_counter() - started
 
 
 class Prefetch(Plan):

@@ -1,10 +1,12 @@
 """Pictures as bytes, and back: PNG, JPEG, GIF, BMP and WebP, by way of Pillow.
 
-Pillow is asked for when a picture is met. None of this compiles.
+Pillow is asked for when a picture is met; JPEG is read by simplejpeg where it is installed, with
+the same result in less time. None of this compiles.
 """
 
 from __future__ import annotations
 
+import functools
 import io
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,9 +41,37 @@ def _pillow() -> Any:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "decode_image: pictures are read and written by Pillow, which is not installed. "
-            "Install it with `pip install pillow`.",
+            "Install it with `pip install 'wengert[images]'`.",
             name=error.name,
         ) from None
+
+
+def _jpeg(data: bytes, channels: int) -> np.ndarray | None:
+    """The pixels of a JPEG picture by libjpeg-turbo alone; `None` where Pillow must read it.
+
+    Pillow uses the same library, but makes four bytes of each pixel and copies them twice.
+    """
+    library = _turbo()
+    if library is None or data[:2] != b"\xff\xd8":
+        return None
+    try:
+        space = library.decode_jpeg_header(data)[2]
+        if space not in ("YCbCr", "RGB", "Gray"):
+            return None
+        gray = channels == 1 or (channels == 0 and space == "Gray")
+        if gray and space == "RGB":
+            return None
+        return library.decode_jpeg(data, "GRAY" if gray else "RGB")
+    except ValueError:  # damaged, or of a kind that it does not know: Pillow finds the words
+        return None
+
+
+@functools.cache
+def _turbo() -> Any:
+    try:
+        return import_module("simplejpeg")
+    except ImportError:
+        return None
 
 
 def _decode(
@@ -50,6 +80,10 @@ def _decode(
 ) -> np.ndarray:  # fmt: skip
     Image = _pillow()
     data = one_string(name, "contents", x, "Use tf.map_fn, or a dataset's map.")
+    if "JPEG" in kinds and ratio == 1 and channels in (0, 1, 3):
+        pixels = _jpeg(data, channels)
+        if pixels is not None:
+            return _typed(pixels, dtype)
     try:
         with Image.open(io.BytesIO(data), formats=list(_ANY)) as picture:
             if picture.format not in kinds:

@@ -40,24 +40,33 @@ class Wanted:
         return ", ".join(one.key for one in self.features)
 
 
-def message_of(name: str, kind: str, data: bytes) -> Any:
-    """The `Example` or `SequenceExample` that was serialized."""
+def messages_of(name: str, kind: str, records: Iterable[bytes]) -> list[Any]:
+    """The `Example`s or `SequenceExample`s that were serialized."""
     from google.protobuf.message import DecodeError
 
     from wengert.io import protobuf_messages
 
+    parse, data = protobuf_messages.PARSERS[kind], b""
+    results = []
     try:
-        return getattr(protobuf_messages, kind).FromString(data)
-    except DecodeError as error:
+        for data in records:
+            results.append(parse(data))
+    except (DecodeError, TypeError) as error:
         help = "Give what SerializeToString() of a tf.train.Example returned."
         words = f"the bytes are no example ({error})"
         raise invalid(name, words, repr(data[:40]), help=help) from error
+    return results
 
 
 def values_of(name: str, example: Named, one: Expected, key: str) -> Values | None:
     """The values of a feature; `None` where the example does not have it."""
     feature = example.get(key)
-    kind = None if feature is None else feature.WhichOneof("kind")
+    if feature is None:
+        return None
+    values = getattr(feature, one.list_name).value
+    if values:
+        return values
+    kind = feature.WhichOneof("kind")
     if kind is None:
         return None
     if kind != one.list_name:
@@ -66,12 +75,12 @@ def values_of(name: str, example: Named, one: Expected, key: str) -> Values | No
             name, f"feature {key!r} holds {names[kind]} values, but {one.dtype.name} is "
             "asked for", help="Ask for the dtype in which it was written.",
         )  # fmt: skip
-    return getattr(feature, kind).value
+    return values
 
 
 def joined(rows: Iterable[Values | None], dtype: DType) -> np.ndarray:
     """The values of several examples one after the other."""
-    given = [values for values in rows if values]
+    given = [values[:] for values in rows if values]  # lists: protobuf hands out item by item
     if dtype is not dtypes.string and sum(map(len, given)) > _FEW * len(given):
         return np.concatenate([np.array(values, dtype.np) for values in given])
     values = list(chain.from_iterable(given))
@@ -165,7 +174,7 @@ def _kernel(serialized: np.ndarray, wanted: Wanted) -> tuple[np.ndarray, ...]:
         rule = "`serialized` must be one string" + ("" if wanted.single else ", or a vector")
         help = "Use tf.io.parse_example for several." if wanted.single else ""
         raise invalid(name, rule, ShapeDtype(serialized.shape, dtypes.string), help=help)
-    messages = [message_of(name, "Example", data) for data in serialized.reshape(-1)]
+    messages = messages_of(name, "Example", serialized.reshape(-1).tolist())
     examples: list[Named] = [message.features.feature for message in messages]
     results = [(one, answer(name, one, examples)) for one in wanted.features]
     if serialized.ndim == 0:

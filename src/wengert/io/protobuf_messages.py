@@ -71,6 +71,10 @@ _TAKES = {
 }  # fmt: skip
 
 
+# What makes a message of bytes, by the name of the message, for callers with errors of their own.
+PARSERS: dict[str, Callable[[bytes], Any]] = {}
+
+
 def _message_classes() -> dict[str, Any]:
     types = {
         name.removeprefix("TYPE_").lower(): number
@@ -132,6 +136,7 @@ def _with_remedies(message: Any) -> Any:
         if takes
         else f"its fields are {', '.join(_FIELDS[name])}"
     )
+    PARSERS[name] = message.FromString
     message.__init__ = _explained(name, message.__init__, rule, remedy)
     message.FromString = staticmethod(_explained(name, message.FromString, no_message))
     for method in ("ParseFromString", "MergeFromString"):

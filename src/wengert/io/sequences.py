@@ -24,7 +24,7 @@ from wengert.io.parsing import (
     Wanted,
     answer,
     dense,
-    message_of,
+    messages_of,
     packed,
     specs,
     values_of,
@@ -44,7 +44,7 @@ _STRING = dtypes.nums("s")
 
 def _lists(name: str, data: bytes) -> Lists:
     """The rows of features by name."""
-    return message_of(name, "SequenceExample", data).feature_lists.feature_list
+    return messages_of(name, "SequenceExample", [data])[0].feature_lists.feature_list
 
 
 def _steps(name: str, one: Expected, lists: Lists) -> list[Named]:
