@@ -133,7 +133,11 @@ def default_strategy_runs(e: Env) -> Any:
 def default_replica_context_reduces(e: Env) -> Any:
     c = e.context
     x = e.tf.constant([1.0, 2.0])
-    return [c.all_reduce("SUM", x), c.all_gather(x, axis=0), c.merge_call(lambda s, v: v + 1.0, (x,))]
+    return [
+        c.all_reduce("SUM", x),
+        c.all_gather(x, axis=0),
+        c.merge_call(lambda s, v: v + 1.0, (x,)),
+    ]
 
 
 @case

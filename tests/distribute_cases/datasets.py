@@ -278,9 +278,8 @@ def training_over_an_uneven_dataset(e: Env) -> Any:
         v.assign_add(loss)
         return loss
 
-    losses = []
-    for x in _distributed(e, 21, 8):
-        losses.append(e.s.reduce("SUM", e.run(step, x), axis=None))
+    batches = _distributed(e, 21, 8)
+    losses = [e.s.reduce("SUM", e.run(step, x), axis=None) for x in batches]
     return [losses, v]
 
 
@@ -305,10 +304,6 @@ def datasets_from_function_per_replica(e: Env) -> Any:
     contexts: list[Any] = []
     options = e.d.InputOptions(
         experimental_place_dataset_on_device=True,
-        experimental_prefetch_to_device=False,
-        experimental_replication_mode=e.d.InputReplicationMode.PER_REPLICA,
-    ) if hasattr(e.d.InputOptions, "experimental_prefetch_to_device") else e.d.InputOptions(
-        experimental_place_dataset_on_device=True,
         experimental_fetch_to_device=False,
         experimental_replication_mode=e.d.InputReplicationMode.PER_REPLICA,
     )
@@ -322,9 +317,7 @@ def datasets_from_function_per_replica(e: Env) -> Any:
 
 @case
 def datasets_from_function_unbatched(e: Env) -> Any:
-    return _listed(
-        e, e.s.distribute_datasets_from_function(lambda c: e.tf.data.Dataset.range(6))
-    )
+    return _listed(e, e.s.distribute_datasets_from_function(lambda c: e.tf.data.Dataset.range(6)))
 
 
 @case

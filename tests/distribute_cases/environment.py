@@ -30,9 +30,7 @@ class Env:
         """The results of `fn` in all replicas, run eagerly or in a function."""
         if not self.traced:
             return self.s.run(fn, args=args, kwargs=kwargs)
-        whole = self.tf.function(
-            lambda *a, **k: self.s.run(fn, args=a, kwargs=k), autograph=False
-        )
+        whole = self.tf.function(lambda *a, **k: self.s.run(fn, args=a, kwargs=k), autograph=False)
         return whole(*args, **kwargs)
 
     def function(self, fn: Any) -> Any:

@@ -15,7 +15,9 @@ def values_from_function(e: Env) -> Any:
 
 @case
 def values_of_a_nest(e: Env) -> Any:
-    return e.values(lambda k: {"a": e.tf.constant(k), "b": (e.tf.constant([k]), e.tf.constant(2 * k))})
+    return e.values(
+        lambda k: {"a": e.tf.constant(k), "b": (e.tf.constant([k]), e.tf.constant(2 * k))}
+    )
 
 
 @case

@@ -20,6 +20,7 @@ from wengert.data.dataset import Dataset
 from wengert.data.graph_iterators import bound, not_in_python, started
 from wengert.data.iterator import OwnedIterator
 from wengert.data.iterator_specs import DatasetSpec, IteratorSpec
+from wengert.data.ordering import WithOptions
 from wengert.data.parallel import Prefetch
 from wengert.data.plan import Plan
 from wengert.distribute.input_options import InputContext, InputOptions, InputReplicationMode
@@ -151,7 +152,9 @@ def datasets_from_function(
     options = options or InputOptions()
     each = options.experimental_replication_mode is InputReplicationMode.PER_REPLICA
     if options.experimental_place_dataset_on_device and not each:
-        text = f"{name}: experimental_place_dataset_on_device needs InputReplicationMode.PER_REPLICA"
+        text = (
+            f"{name}: experimental_place_dataset_on_device needs InputReplicationMode.PER_REPLICA"
+        )
         raise at_site(ValueError(f"{text}. Set both, or leave it out."))
     if not callable(dataset_fn):
         text = f"{name}: `dataset_fn` is a function of a tf.distribute.InputContext"
@@ -177,6 +180,8 @@ def _made(name: str, dataset: Any) -> Plan:
 def _ahead(plan: Plan, options: InputOptions) -> Plan:
     """The same elements, made while a step runs, unless the program does that itself."""
     inner = plan.input if isinstance(plan, Split | Deal) else plan
+    while isinstance(inner, WithOptions):
+        inner = inner.input
     if isinstance(inner, Prefetch) or not options.experimental_fetch_to_device:
         return plan
     return Prefetch(plan, max(1, options.experimental_per_replica_buffer_size))

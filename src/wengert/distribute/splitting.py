@@ -7,6 +7,7 @@ have fewer rows, or none. Parts of one size are one array with a further axis, n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -37,8 +38,7 @@ class Split(Plan):
             _ = self.spec
 
     def start(self, run: Run) -> Iterator[Any]:
-        replicas = self.replicas
-        return map(lambda element: split(element, replicas), self.input.start(run))
+        return map(partial(split, replicas=self.replicas), self.input.start(run))
 
     def find_spec(self) -> Any:
         def leaf(spec: Any) -> Any:
@@ -196,9 +196,7 @@ def beside(elements: list[Any]) -> Any:
 
 
 def _is_fixed(spec: Any) -> bool:
-    return all(
-        isinstance(s, TensorSpec) and s.shape.is_fully_defined() for s in nest.flatten(spec)
-    )
+    return all(isinstance(s, TensorSpec) and s.shape.is_fully_defined() for s in nest.flatten(spec))
 
 
 def _no_rows(element: Any) -> Any:

@@ -14,7 +14,8 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe
 from wengert.core.tensor import full_name
 from wengert.core.variable import Variable
-from wengert.distribute.input_options import InputContext
+from wengert.distribute.distributed_dataset import datasets_from_function, distribute_dataset
+from wengert.distribute.input_options import InputContext, InputOptions
 from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
 
 if TYPE_CHECKING:
@@ -147,15 +148,41 @@ class Strategy:
         """The value, which is that of all replicas."""
         return operand(value)
 
-    def experimental_distribute_dataset(self, dataset: Dataset, options: Any = None) -> Dataset:
-        """The dataset, which the replica reads alone."""
-        return dataset
+    def experimental_distribute_dataset(
+        self, dataset: Dataset, options: InputOptions | None = None
+    ) -> Any:
+        """A dataset whose batches, meant for all replicas together, are split among them.
+
+        Args:
+            dataset: a batched dataset; a batch of n rows gives ceil(n / replicas) to each replica,
+                fewer or none to the last ones.
+            options: a `tf.distribute.InputOptions`.
+
+        Returns:
+            A `tf.distribute.DistributedDataset`.
+        """
+        return distribute_dataset(dataset, self.num_replicas_in_sync, options)
 
     def distribute_datasets_from_function(
-        self, dataset_fn: Callable[[InputContext], Any], options: Any = None
+        self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
     ) -> Any:
-        """The dataset that a function makes."""
-        return dataset_fn(InputContext())
+        """The dataset of batches for one replica that a function makes, dealt out to replicas.
+
+        Args:
+            dataset_fn: gets a `tf.distribute.InputContext`, returns a `tf.data.Dataset`.
+            options: a `tf.distribute.InputOptions`; `InputReplicationMode.PER_REPLICA` calls the
+                function for each replica.
+
+        Returns:
+            A `tf.distribute.DistributedDataset`.
+        """
+        return datasets_from_function(dataset_fn, self.num_replicas_in_sync, options)
+
+    def experimental_distribute_datasets_from_function(
+        self, dataset_fn: Callable[[InputContext], Any], options: InputOptions | None = None
+    ) -> Any:
+        """The old name of `distribute_datasets_from_function`."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
         """The value that a function makes for the replica."""
@@ -168,6 +195,14 @@ class Strategy:
 
 class _Default(Strategy):
     _default = True
+
+    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+        """The dataset itself."""
+        return dataset
+
+    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+        """The dataset that the function makes."""
+        return dataset_fn(InputContext())
 
 
 _DEFAULT = _Default()
