@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from tools.fuzz import coverage
 from tools.fuzz.checking import Checker, script
 from tools.fuzz.comparing import Difference
-from tools.fuzz.generator import CONSTRUCTS, generate
+from tools.fuzz.generator import CONSTRUCTS, generate, load_constructs
 from tools.fuzz.program import VARIANTS, Program, repeatable_rows
 from tools.fuzz.running import MODES, backend
 
@@ -26,6 +27,8 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
         "--resume", type=Path, metavar="FILE", help="keeps what ran, and goes on from it"
     )
     p.add_argument("--without", default="", help="constructs to leave out, with commas between")
+    p.add_argument("--only", default="", help="constructs to make programs of, with commas between")
+    p.add_argument("--rows", default="", help="rows of the case table, with commas between")
     p.add_argument("--show", action="store_true", help="print the texts of the programs only")
     p.add_argument("--least", type=int, default=600, help="runs spent to minimise one difference")
     return p.parse_args(given)
@@ -42,11 +45,11 @@ def main(given: list[str] | None = None) -> int:
     options = _arguments(given)
     if options.show:
         for seed in range(options.seed, options.seed + options.programs):
-            print(generate(seed, repeatable_rows()).text)
+            print(generate(seed, repeatable_rows(), _left_out(options)).text)
         return 0
     tf = backend()
     modes = options.modes.split(",")
-    cases = repeatable_rows()
+    cases = options.rows.split(",") if options.rows else repeatable_rows()
     tensorflow = None
     if options.tensorflow:
         from tools.fuzz.worker import TensorFlow
@@ -57,11 +60,21 @@ def main(given: list[str] | None = None) -> int:
     checker = Checker(tf, modes, tensorflow)
     state = coverage.load(options.resume, options.seed)
     _loop(checker, state, cases, options)
-    left_out = set(options.without.split(","))
+    left_out = _left_out(options)
     constructs = [*CONSTRUCTS, "break", "continue", "excursion", *(f"rows {v}" for v in VARIANTS)]
     constructs = [c for c in constructs if c not in left_out]
     print(coverage.report(state, cases, constructs))
     return 1 if state.found or coverage.fails(state, cases, constructs) else 0
+
+
+def _left_out(options: argparse.Namespace) -> frozenset[str]:
+    """The constructs that programs are not made of."""
+    load_constructs()
+    only = set(options.only.split(",")) if options.only else set(CONSTRUCTS)
+    unknown = only - set(CONSTRUCTS)
+    if unknown:
+        raise SystemExit(f"--only: no construct is named {', '.join(sorted(unknown))}")
+    return frozenset({*options.without.split(","), *(set(CONSTRUCTS) - only)})
 
 
 def _loop(
@@ -70,12 +83,13 @@ def _loop(
     begun = time.monotonic()
     before = state.seconds
     kinds = [f["kind"] for f in state.found]
+    left_out = _left_out(options)
 
     def count(what: str) -> None:
         state.mode(what[5:]) if what.startswith("mode ") else state.count(what)
 
     while state.programs < options.programs and time.monotonic() - begun < options.seconds:
-        program = generate(state.next, cases, frozenset(options.without.split(",")))
+        program = generate(state.next, cases, left_out)
         result = checker.check(program, count)
         state.ran(program)
         for d in result:
@@ -100,4 +114,5 @@ def _tell(
 
 
 if __name__ == "__main__":
+    gc.set_threshold(20_000, 50, 100)  # a program leaves many small objects: a tenth of the time
     sys.exit(main())

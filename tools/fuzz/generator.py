@@ -140,15 +140,19 @@ class Generator:
         self.needs |= {"variants"} if how in ("empty", "float16", "bfloat16") else set()
 
 
-def generate(
-    seed: int, cases: list[str] | None = None, without: frozenset[str] = frozenset()
-) -> Program:
-    """The program of a seed. It has one or two of `cases`, in turn, so that all are met."""
+def load_constructs() -> None:
+    """Imports the modules that declare constructs."""
     import tools.fuzz.constructs
     import tools.fuzz.dtypes
     import tools.fuzz.flow
     import tools.fuzz.inner  # noqa: F401
 
+
+def generate(
+    seed: int, cases: list[str] | None = None, without: frozenset[str] = frozenset()
+) -> Program:
+    """The program of a seed. It has one or two of `cases`, in turn, so that all are met."""
+    load_constructs()
     g = Generator(seed, set(without))
     for _ in range(g.pick(1, 2, 2, 3)):
         g.statement(2)

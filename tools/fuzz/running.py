@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -76,14 +78,21 @@ class Outcome:
 
 def load(tf: Any, text: str) -> dict[str, Any]:
     """The globals of a program's text; its lines are kept where `inspect` finds them."""
-    name = f"<fuzz {abs(hash(text))}>"
+    code = _compiled(text)
+    name = code.co_filename
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space = {**helpers(tf), "__name__": "fuzz"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        exec(compile(text, name, "exec"), space)
+    exec(code, space)
     space["__file__"] = name
     return space
+
+
+@lru_cache(4)
+def _compiled(text: str) -> CodeType:
+    """The code of a text: one for all modes, so that its functions are converted once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compile(text, f"<fuzz {abs(hash(text))}>", "exec")
 
 
 def slopes(
