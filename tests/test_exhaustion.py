@@ -63,6 +63,10 @@ WISHES: dict[str, Any] = {
     ),
     "scan": lambda x: tf.scan(lambda a, i: a + i, tf.broadcast_to(x, [4, N])),
     "gradient": lambda x: _gradient(x),
+    "the maximum of a view": lambda x: tf.reduce_max(tf.broadcast_to(x, [N])),
+    "the sum of a view": lambda x: x + tf.reduce_sum(tf.zeros([N])),
+    "a batch of unit matrices": lambda x: tf.reduce_max(tf.eye(2, batch_shape=[N])) + x,
+    "slices at empty tuples": lambda x: tf.gather_nd(x[None], tf.zeros([N, 0], tf.int32)),
     "an array": lambda x: tf.constant(np.broadcast_to(1.0, [N])),
     "zeros that overflow": lambda x: tf.zeros([2**40, 2**40]) + x,
     "pad that overflows": lambda x: tf.pad([x], [[2**61, 2**61]]),
@@ -109,7 +113,8 @@ def test_sizes_that_come_at_run_time() -> None:
     assert f(tf.constant(4, tf.int64)).shape == [4]
 
 
-def test_the_array_of_a_tensor_that_is_only_told() -> None:
+def test_the_array_of_a_tensor_that_is_only_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wengert.ops.shaping._memory", lambda: 2**62)
     x = tf.broadcast_to(1.0, [N])
     with pytest.raises(Exhausted, match=r"^numpy: unable to allocate"):
         x.numpy()

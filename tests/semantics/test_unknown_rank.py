@@ -206,3 +206,19 @@ def test_every_operation_is_traced_without_ranks(case: Case) -> None:
             traced.get_concrete_function()
     else:
         traced.get_concrete_function()
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_shapes_that_do_not_meet_are_unequal_where_a_caller_knows_them(jit: bool) -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.float32)])
+    def differs(x: Any) -> Any:
+        return tf.constant([1.0, 2.0, 3.0]) != x[:, 0], tf.constant([1.0, 2.0, 3.0]) == x[:, 0]
+
+    outer = tf.function(lambda x: differs(x), jit_compile=jit)
+    for f in (differs, outer):
+        ne, eq = f(tf.ones([2, 3]))
+        assert ne.shape == eq.shape == [] and bool(ne) and not bool(eq)
+        assert [x.numpy().tolist() for x in f(tf.ones([3, 1]))] == [
+            [False, True, True],
+            [True, False, False],
+        ]

@@ -238,6 +238,43 @@ def test_scatter_with_indexed_slices(name):
     check((result, v), (expected, expected))
 
 
+# Golden values of TensorFlow 2.21: rows named twice count twice, in functions as well.
+TWICE = {
+    ("scatter_mul", "float32"): [[20, 40], [240, 600], [50, 60]],
+    ("scatter_mul", "int32"): [[20, 40], [240, 600], [50, 60]],
+    ("scatter_mul", "int8"): [[20, 40], [-16, 88], [50, 60]],
+    ("scatter_div", "float32"): [[5, 10], [3.75, 2.6666665], [50, 60]],
+    ("scatter_div", "int32"): [[5, 10], [3, 2], [50, 60]],
+    ("scatter_div", "int8"): [[5, 10], [3, 2], [50, 60]],
+}
+WAYS = (lambda f: f, tf.function, tf.function(jit_compile=True))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["eager", "host", "xla"])
+@pytest.mark.parametrize(("name", "dtype"), TWICE)
+def test_rows_named_twice_are_multiplied_and_divided_twice(name, dtype, way):
+    v = tf.Variable(tf.cast([[10, 20], [30, 40], [50, 60]], dtype))
+    rows = tf.cast([[2, 3], [4, 5], [2, 2]], dtype)
+    way(lambda: getattr(v, name)(slices(rows, [1, 1, 0])))()
+    check(v, TWICE[name, dtype], tf.as_dtype(dtype))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["eager", "host", "xla"])
+def test_whole_rows_are_divided_towards_zero_and_never_by_zero(way):
+    v = tf.Variable([7, -8, 2**30 + 1])
+
+    def divide(values, indices):
+        v.scatter_div(tf.IndexedSlices(values, indices))
+
+    call = way(divide)
+    call(tf.constant([2, 3, 1]), tf.constant([0, 1, 2]))
+    check(v, [3, -2, 2**30 + 1], tf.int32)
+    for values, indices in (([1, 0], [0, 1]), ([2, 2], [0, 3])):
+        with pytest.raises(InvalidArgument):
+            call(tf.constant(values), tf.constant(indices))
+        check(v, [3, -2, 2**30 + 1], tf.int32)
+
+
 def test_scatter_of_matrix_rows_and_integers():
     v = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     check(v.scatter_add(slices([[1.0, 1.0], [2.0, 2.0]], [2, 2])), [[1, 2], [3, 4], [8, 9]])
@@ -326,6 +363,18 @@ def test_open_shape_takes_every_compatible_value():
     with pytest.raises(InvalidArgument):
         v.assign_add(tf.ones([2, 2]))
     check(v, np.full([3, 2], 2.0))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["eager", "host", "xla"])
+@pytest.mark.parametrize("name", ["assign_add", "assign_sub"])
+def test_an_update_does_not_broadcast_at_unknown_rank(name, way):
+    v = tf.Variable([1.0, 2.0, 3.0], shape=tf.TensorShape(None))
+    call = way(lambda x: getattr(v, name)(x))
+    for x in (1.0, [1.0], [1.0, 2.0], [[1.0, 2.0, 3.0]]):
+        with pytest.raises(InvalidArgument, match=f"^{name}: the value's shape"):
+            call(tf.constant(x))
+    check(v, [1.0, 2.0, 3.0])
+    call(tf.constant([0.0, 0.0, 0.0]))
 
 
 def test_unknown_rank():

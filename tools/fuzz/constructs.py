@@ -205,12 +205,18 @@ def assign(g: Generator, depth: int) -> None:
 
 @construct()
 def scatter(g: Generator, depth: int) -> None:
-    v, i = g.pick("a", "b"), g.expr("i3", 1)
-    value = f"tf.tanh({g.expr('s', 1)})"
+    """Parts of a variable written, added, multiplied; perhaps a place named twice."""
+    v, i, k = g.pick("a", "b"), g.expr("i3", 1), g.expr("i3", 1)
+    value, other = (f"tf.tanh({g.expr('s', 1)})" for _ in range(2))
+    rows = f"tf.IndexedSlices(tf.stack([{value}, {other}]), tf.stack([{i}, {k}]))"
+    by = f"tf.IndexedSlices(tf.stack([1.5 + {value}, 1.5 + {other}]), tf.stack([{i}, {k}]))"
+    method = g.pick("add", "sub", "max", "min", "update", "mul", "div")
     g.write(g.pick(
-        f"{v}.scatter_nd_update([[{i}]], [{value}])", f"{v}.scatter_nd_add([[{i}]], [{value}])",
-        f"{v}.scatter_update(tf.IndexedSlices({value}[None], tf.stack([{i}])))",
-        f"{v}[1:].assign(tf.tanh({g.expr('v', 1)})[1:])",
+        f"{v}.scatter_{method}({by if method in ('mul', 'div') else rows})",
+        f"{v}.scatter_nd_{g.pick('add', 'sub', 'max', 'min', 'update')}([[{i}], [{k}]], [{value}, {other}])",
+        f"{v}[1:].assign(tf.tanh({g.expr('v', 1)})[1:])", f"{v}[:{i}].assign(tf.tanh({g.expr('v', 1)})[:{i}])",
+        f"{v}[::2].assign_{g.pick('add', 'sub')}(tf.tanh({g.expr('v', 1)})[1:])",
+        f"{v}.batch_scatter_update(tf.IndexedSlices(tf.stack([{value}]), tf.constant([1])))",
     ))  # fmt: skip
 
 

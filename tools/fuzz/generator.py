@@ -72,7 +72,9 @@ class Generator:
     # Text.
 
     def expr(self, kind: str, depth: int = 2) -> str:
-        return expressions.expression(self, kind, depth)
+        """A text of `kind`, never a variable alone: a branch reads it, eager code hands it on."""
+        text = expressions.expression(self, kind, depth)
+        return f"tf.identity({text})" if text in ("a", "b") else text
 
     def test(self) -> str:
         return expressions.test(self)

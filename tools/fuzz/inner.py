@@ -281,7 +281,8 @@ def rule_with_variables(g: Generator, depth: int) -> None:
                     f"return g * a, [tf.reduce_sum(g * {p}) * tf.ones_like(v) for v in variables]"
                 )
             g.write(f"return {p} * a, rule")
-        g.let("v", f"{f}({g.expr('v', 1)})")
+        # Not a name: a variable among the arguments is none of `variables` in eager code alone.
+        g.let("v", f"{f}(tf.identity({g.expr('v', 1)}))")
         return
     with g.block(f"def {f}({p}, q):"):
         with g.block("def rule(g, h):"):

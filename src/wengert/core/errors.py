@@ -211,6 +211,14 @@ def finds_no_room(error: Exception) -> bool:
     return lower_first(error).startswith(_TOO_LARGE)
 
 
+def shown_bytes(size: int) -> str:
+    """A number of bytes with its unit."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB")):
+        if size >= 1 << power:
+            return f"{size / (1 << power):.3g} {unit}"
+    return f"{size} bytes"
+
+
 def exhausted(name: str, error: Exception, *got: Any, site: Any = None) -> Any:
     """The error of what found no memory, for NumPy's `MemoryError`, which says how much."""
     if isinstance(error, ResourceExhaustedError):

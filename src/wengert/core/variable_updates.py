@@ -128,7 +128,7 @@ class Scattered(Value):
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Variable:
         """Divides rows."""
-        return self._scatter("scatter_div", sparse_delta, _divide)
+        return self._scatter("scatter_div", sparse_delta, quotient)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
@@ -156,6 +156,8 @@ class Scattered(Value):
         require(self._array.ndim, method, "a scalar variable has no rows", self, help="Use assign.")
         _check_range(method, rows, self._array.shape[0])
         values = self._incoming(method, delta.values, (*rows.shape, *self._array.shape[1:]))
+        if ufunc is quotient:
+            require_divisors(method, values)
         return self._modify(lambda array: _put(array, rows, values, ufunc))
 
     def batch_scatter_update(
@@ -231,8 +233,18 @@ class Scattered(Value):
         return self._modify(lambda array: _put(array, where, values, ufunc))
 
 
-def _divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return np.asarray(np.true_divide(x, y)).astype(x.dtype)
+def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`x / y` in the dtype of `x`: whole numbers are rounded towards zero."""
+    if x.dtype.kind not in "iu":
+        return np.asarray(np.true_divide(x, y)).astype(x.dtype)
+    down = np.floor_divide(x, y)
+    return down + ((down * y != x) & ((x < 0) != (y < 0)))
+
+
+def require_divisors(method: str, values: np.ndarray) -> None:
+    """Refuses whole numbers among which is a 0, by which nothing can be divided."""
+    fine = values.dtype.kind not in "iu" or bool(values.all())
+    require(fine, method, "integer division by zero", help="Leave out the rows with zeros.")
 
 
 def _whole(method: str, indices: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.errors import ResourceExhaustedError, at_site, say
+from wengert.core.errors import ResourceExhaustedError, at_site, say, shown_bytes
 from wengert.core.lowering_checks import is_symbol
 from wengert.core.types import JaxArray
 from wengert.graph.ir import Node
@@ -55,14 +55,14 @@ class Largest:
             self.bytes, self.name, self.site = size, node.op.name, node.site
             self.what = f"{x.dtype.name}[{','.join(map(str, shape))}]"
             if size > _MOST:
-                raise self.error(f"unable to allocate {_shown(size)} for {self.what}")
+                raise self.error(f"unable to allocate {shown_bytes(size)} for {self.what}")
 
     def ask(self, bytes: int) -> None:
         """Raises where the system does not grant so much memory, which is given back at once."""
         try:
             np.empty(bytes, np.uint8)
         except MemoryError:
-            rule = f"the compiled function could not have {_shown(bytes)}"
+            rule = f"the compiled function could not have {shown_bytes(bytes)}"
             raise self.error(f"{rule}; its largest result is {self.what}") from None
 
     def explain(self, error: BaseException) -> None:
@@ -71,7 +71,7 @@ class Largest:
         if "RESOURCE_EXHAUSTED" not in text or isinstance(error, ResourceExhaustedError):
             return
         match = re.search(r"(\d+) ?bytes", text)
-        wish = f"could not have {_shown(int(match[1]))}" if match else "had not memory enough"
+        wish = f"could not have {shown_bytes(int(match[1]))}" if match else "had not memory enough"
         rule = f"the compiled function {wish}; its largest result is {self.what}"
         raise self.error(rule) from error
 
@@ -81,11 +81,3 @@ class Largest:
         result: Any = at_site(ResourceExhaustedError(None, None, text), self.site)
         result._placed = True
         return result
-
-
-def _shown(size: int) -> str:
-    """A number of bytes with its unit."""
-    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB")):
-        if size >= 1 << power:
-            return f"{size / (1 << power):.3g} {unit}"
-    return f"{size} bytes"

@@ -14,6 +14,7 @@ from wengert.core.apply import apply, apply1, apply2
 from wengert.core.convert import operand, operands
 from wengert.core.errors import require
 from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import broadcast_shapes
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import public as tf
 from wengert.ops.declare import binary, function_of, must_fit, static_float, unary
@@ -71,7 +72,8 @@ def not_equal(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 def _open_comparison(name: str, of: Op, otherwise: bool) -> Op:
     """`==` or `!=` of sizes that only the run knows: shapes that do not broadcast are unequal."""
-    compare, answer = of.kernel, np.asarray(otherwise)
+    compare, rule, answer = of.kernel, of.infer, np.asarray(otherwise)
+    compiled: Any = of.lower
 
     def kernel(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         try:
@@ -79,7 +81,34 @@ def _open_comparison(name: str, of: Op, otherwise: bool) -> Op:
         except ValueError:
             return answer
 
-    return _comparison(name, kernel, of.lower, dtypes.ANY)
+    # A copy of the graph may know more sizes, and compiled code knows all of them.
+
+    def infer(x: ShapeDtype, y: ShapeDtype) -> ShapeDtype:
+        try:
+            return rule(x, y)
+        except ValueError:
+            return ShapeDtype((), dtypes.bool_)
+
+    def lower(x: JaxArray, y: JaxArray) -> JaxArray:
+        try:
+            broadcast_shapes(x.shape, y.shape)
+        except ValueError:
+            return lax.full((), otherwise, bool)
+        return compiled(x, y)
+
+    return Op(
+        name,
+        "x y",
+        kernel=kernel,
+        infer=infer,
+        lower=lower,
+        grad=None,
+        accepts=dtypes.ANY,
+        broadcasts=True,
+        elementwise=True,
+        harmless=True,
+        instead=_MATCHES,
+    )
 
 
 OPEN_EQUAL = _open_comparison("equal_if_broadcast", EQUAL, False)

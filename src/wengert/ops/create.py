@@ -324,8 +324,10 @@ def eye(
 
 
 def _eye(rows: int, columns: int, batch: tuple[int, ...], dtype: DType) -> np.ndarray:
+    from wengert.ops.shaping import broadcast_view
+
     matrix = np.eye(rows, columns, dtype=dtype.np)
-    return np.broadcast_to(matrix, (*batch, rows, columns)) if batch else matrix
+    return broadcast_view(matrix, (*batch, rows, columns)) if batch else matrix
 
 
 def _open_eye(rows: int | Dim, columns: int | Dim, batch: tuple[Any, ...], dtype: DType) -> Tensor:

@@ -329,6 +329,8 @@ late.GATHER.fill(gather)
 
 
 def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarray:
+    from wengert.ops.shaping import broadcast_view
+
     if batch_dims:
         _check_batch("gather_nd", x, i, batch_dims)
     where = []
@@ -341,7 +343,7 @@ def _gather_nd_kernel(x: np.ndarray, i: np.ndarray, batch_dims: int) -> np.ndarr
         spread = x.reshape(
             *x.shape[:batch_dims], *(1,) * (len(lead) - batch_dims), *x.shape[batch_dims:]
         )
-        return np.broadcast_to(spread, full)
+        return broadcast_view(spread, full)
     return x[(*_grid(lead, batch_dims), *where, ...)]  # an array, also of one string
 
 

@@ -8,6 +8,7 @@ keeps the last, and a NaN wins a minimum or maximum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from wengert.core.apply import apply
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import invalid, require
 from wengert.core.lazy_modules import lax
+from wengert.core.lowering_checks import fail_if
 from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, TensorShape, Value
+from wengert.core.variable_updates import quotient, require_divisors
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, lower_in_float32, static_tuple
 from wengert.ops.gather import add_rows, check_indices, fail_outside, integer_tensor
@@ -131,7 +134,14 @@ def scatter_nd(
     return apply(SCATTER_ND, i, new, shape=sizes)
 
 
-def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[int]) -> Op:
+def _declare(
+    name: str,
+    combine: Any,
+    lower: str | Callable[..., JaxArray],
+    grad: Any,
+    accepts: frozenset[int],
+    register: bool = True,
+) -> Op:
     """A scatter into a tensor; `combine(rows, places, updates)` works on the copy in place."""
 
     def kernel(x: np.ndarray, i: np.ndarray, updates: np.ndarray) -> np.ndarray:
@@ -147,6 +157,8 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
     def run(
         x: JaxArray | np.ndarray, i: JaxArray | np.ndarray, u: JaxArray | np.ndarray
     ) -> JaxArray:
+        if callable(lower):
+            return lower(x, i, u)
         return getattr(lax, lower)(x, i, u, _numbers(i, x.shape), mode="drop")
 
     return Op(
@@ -159,6 +171,7 @@ def _declare(name: str, combine: Any, lower: str, grad: Any, accepts: frozenset[
         accepts=accepts | dtypes.INTEGER,
         match=(0, 2),
         scatters=True,
+        register=register,
     )
 
 
@@ -325,6 +338,56 @@ def tensor_scatter_nd_max(
 ) -> Tensor:
     """A copy of `tensor` with the larger of present and given slices; ties share the gradient."""
     return _run(MAX, tensor, indices, updates, bad_indices_policy)
+
+
+# Updates of variables that TensorFlow has for rows only, one row after the other.
+
+
+def _divide_rows(out: np.ndarray, row_numbers: np.ndarray, rows: np.ndarray) -> None:
+    require_divisors("scatter_div", rows)
+    for row_number, row in zip(row_numbers, rows, strict=True):
+        out[row_number] = quotient(out[row_number], row)
+
+
+def _lower_divide(x: JaxArray, i: JaxArray, updates: JaxArray) -> JaxArray:
+    """A loop over the slices: a product of divisors could leave the range of the dtype."""
+    depth, shape = i.shape[-1], x.shape
+    fail_outside(i, *shape[:depth])
+    if updates.dtype.kind in "iu":
+        fail_if(lambda: updates == 0)
+    rows = lax.reshape(i, (i.size // depth, depth))
+    size = (*[1] * depth, *shape[depth:])
+    new = lax.reshape(updates, (len(rows), *size))
+    last = np.array(shape[:depth], i.dtype)
+
+    def turn(k: Any, x: JaxArray) -> JaxArray:
+        row = lax.dynamic_index_in_dim(rows, k, keepdims=False)
+        start = [row[d] for d in range(depth)] + [row.dtype.type(0)] * (len(shape) - depth)
+        divisor = lax.dynamic_index_in_dim(new, k, keepdims=False)
+        old = lax.dynamic_slice(x, start, size)
+        outside = lax.bitwise_or(lax.lt(row, lax.full_like(row, 0)), lax.ge(row, last))
+        left_out = lax.reduce_or(outside, (0,))
+        return lax.dynamic_update_slice(x, lax.select(left_out, old, lax.div(old, divisor)), start)
+
+    return lax.fori_loop(0, len(rows), turn, x) if len(rows) else x
+
+
+MUL = _declare(
+    "scatter_mul",
+    lambda out, row_numbers, rows: np.multiply.at(out, row_numbers, rows),
+    "scatter_mul",
+    grad=None,
+    accepts=dtypes.NUMERIC,
+    register=False,
+)
+DIV = _declare(
+    "scatter_div",
+    _divide_rows,
+    _lower_divide,
+    grad=None,
+    accepts=dtypes.NUMERIC,
+    register=False,
+)
 
 
 def ignores(name: str, policy: str) -> bool:

@@ -41,6 +41,33 @@ PROMISED_SHAPE = Op(
 )
 
 
+def _infer_like(x: ShapeDtype, other: ShapeDtype, name: str, rule: str) -> ShapeDtype:
+    return _infer(x, other.shape, name, rule)
+
+
+def _kernel_like(x: np.ndarray, other: np.ndarray, name: str, rule: str) -> np.ndarray:
+    return _kernel(x, other.shape, name, rule)
+
+
+PROMISED_LIKE = Op(
+    "promised_like",
+    "x other",
+    kernel=_kernel_like,
+    infer=_infer_like,
+    lower=_kernel_like,
+    grad=(lambda g: g, None),
+    register=False,
+    match=(),
+)
+
+
+def like(x: Tensor, other: Tensor, name: str, rule: str) -> Tensor:
+    """The tensor, or an error of `name` if it has another shape than `other`, also in rank."""
+    if other.shape.rank is None:
+        return apply(PROMISED_LIKE, x, other, name=name, rule=rule)
+    return of_shape(x, other._array.shape, name, rule)
+
+
 def of_shape(x: Tensor, shape: Shape, name: str, rule: str) -> Tensor:
     """The tensor, or an error of `name` if it has another shape.
 

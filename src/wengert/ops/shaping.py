@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from wengert.core import late_operations as late
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.dims import Dim, is_open, negative
-from wengert.core.errors import invalid, require
+from wengert.core.errors import invalid, require, shown_bytes
 from wengert.core.fallbacks import fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import must_be_fixed
@@ -211,9 +213,27 @@ def _infer_broadcast_to(x: ShapeDtype, shape: tuple[int, ...]) -> ShapeDtype:
     return ShapeDtype(shape, x.dtype)
 
 
+@functools.cache
+def _memory() -> int:
+    """The bytes of memory of this machine, or 1 TiB where it does not tell."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 2**40
+
+
+def broadcast_view(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The array repeated without memory; no larger than memory, since its readers would not end."""
+    size = math.prod(shape) * x.dtype.itemsize
+    if size > _memory():
+        what = f"for an array with shape {tuple(shape)} and data type {x.dtype}"
+        raise MemoryError(f"unable to allocate {shown_bytes(size)} {what}")
+    return np.broadcast_to(x, shape)
+
+
 def _broadcast_kernel(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     if math.prod(shape) > _SMALL or x.ndim > len(shape):  # an assignment would drop axes of size 1
-        return np.broadcast_to(x, shape)
+        return broadcast_view(x, shape)
     # A small copy costs a fifth of what NumPy takes to make the view.
     out = np.empty(shape, x.dtype)
     out[...] = x

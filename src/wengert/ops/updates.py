@@ -5,6 +5,7 @@ The methods of `Variable` come here while a graph is being built; eagerly they w
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from wengert.core.apply import apply
 from wengert.core.context import get_state
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.shapes import Shape, without_leading_ones
+from wengert.core.shapes import without_leading_ones
 from wengert.core.types import (
     IndexedSlices,
     Op,
@@ -29,13 +30,15 @@ from wengert.core.types import (
 from wengert.ops import public as tf
 from wengert.ops.gather import densify
 from wengert.ops.scatter import (
+    DIV,
+    MUL,
     tensor_scatter_nd_add,
     tensor_scatter_nd_max,
     tensor_scatter_nd_min,
     tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )
-from wengert.ops.shape_checks import of_shape
+from wengert.ops.shape_checks import like, of_shape
 
 # Marks where a variable gets a value, so that a replay of the graph sees reads after it.
 ASSIGNED = Op(
@@ -56,11 +59,10 @@ _MISFIT = (
 )
 
 
-def _fitting(variable: Variable, method: str, value: Any, shape: Shape) -> Tensor:
-    """A value that is to be written, with the shape that the variable must have or has."""
+def _rule(variable: Variable) -> str:
+    """The sentence for a value of another shape."""
     # Not `name`: asking an alias for it tells that the function knows which variable it is.
-    rule = _MISFIT.replace("NAME", repr(f"{variable._name}:0"))
-    return of_shape(operand(value, variable.dtype), shape, method, rule)
+    return _MISFIT.replace("NAME", repr(f"{variable._name}:0"))
 
 
 def _write(variable: Variable, method: str, value: Value | float) -> None:
@@ -68,7 +70,7 @@ def _write(variable: Variable, method: str, value: Value | float) -> None:
 
     state: Any = get_state()
     graph = state.graph
-    x = _fitting(variable, method, value, variable.shape._dims)
+    x = of_shape(operand(value, variable.dtype), variable.shape._dims, method, _rule(variable))
     spec = graph.specs[graph.value_of(x)]
     site = state.site or _caller()
     if variable.dtype.np.num in dtypes.INEXACT:
@@ -103,8 +105,7 @@ def update(variable: Variable, method: str, *given: Any) -> None:
     state: Any = get_state()
     now = state.graph.tensor(state.graph.read(variable)) if method != "assign" else None
     if now is not None and method in _BY_ROWS:
-        shape = None if now.shape.rank is None else now._array.shape
-        given = (_fitting(variable, method, given[0], shape),)
+        given = (like(operand(given[0], variable.dtype), now, method, _rule(variable)),)
     _write(variable, method, _UPDATES[method](now, *given))
 
 
@@ -116,15 +117,6 @@ def _rows(change: Any) -> Any:
         return change(now, tf.expand_dims(indices, -1), operand(delta.values, now.dtype))
 
     return scatter
-
-
-def _by_product(now: Any, indices: Any, values: Any) -> Any:
-    """Rows multiplied one after the other, where they are named once."""
-    return tensor_scatter_nd_update(now, indices, tf.gather_nd(now, indices) * values)
-
-
-def _by_quotient(now: Any, indices: Any, values: Any) -> Any:
-    return tensor_scatter_nd_update(now, indices, tf.gather_nd(now, indices) / values)
 
 
 def _batches(now: Any, delta: Any) -> Any:
@@ -193,7 +185,7 @@ _UPDATES: dict[str, Any] = {
     "scatter_max": _rows(tensor_scatter_nd_max),
     "scatter_min": _rows(tensor_scatter_nd_min),
     "scatter_update": _rows(tensor_scatter_nd_update),
-    "scatter_mul": _rows(_by_product),
-    "scatter_div": _rows(_by_quotient),
+    "scatter_mul": _rows(functools.partial(apply, MUL)),
+    "scatter_div": _rows(functools.partial(apply, DIV)),
 }
 late.UPDATE.fill(update)
