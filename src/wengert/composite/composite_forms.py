@@ -20,7 +20,8 @@ class Form:
         self.spec = spec
         self.parts: list[TensorSpec] = []
         self.rests: list[Any] = []
-        for one in nest.flatten(spec):
+        self.leaves = nest.flatten(spec)
+        for one in self.leaves:
             if isinstance(one, CompositeSpec):
                 rest, parts = one.__tf_flatten__()
             elif isinstance(one, TensorSpec):
@@ -40,11 +41,12 @@ class Form:
     def apart(self, element: Any) -> list[Tensor]:
         """The tensors of an element."""
         results: list[Any] = []
-        for one in nest.flatten(element):
-            if one is not None:
-                results.extend(
-                    one.__tf_flatten__()[1] if isinstance(one, CompositeTensor) else [one]
-                )
+        for spec, one in zip(self.leaves, nest.flatten(element), strict=True):
+            if isinstance(one, CompositeTensor):
+                given = spec._fitted(one) if isinstance(spec, CompositeSpec) else one
+                results.extend(given.__tf_flatten__()[1])
+            elif one is not None:
+                results.append(one)
         return results
 
     def together(self, tensors: list[Any]) -> Any:

@@ -17,6 +17,7 @@ from wengert.core.variable import Variable
 from wengert.distribute.distributed_dataset import datasets_from_function, distribute_dataset
 from wengert.distribute.input_options import InputContext, InputOptions
 from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
+from wengert.ops.losses import REPLICAS
 
 if TYPE_CHECKING:
     from wengert.core.types import IndexedSlices, Tensor
@@ -234,3 +235,15 @@ def get_replica_context() -> ReplicaContext | None:
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Makes a strategy the one of this thread from here on, and of tasks that start in it."""
     _current.put((_DEFAULT, False) if strategy is None else (strategy, True))
+
+
+def _replicas_here(name: str) -> int:
+    """How many replicas the code here is one of; `name` asks."""
+    context = get_replica_context()
+    if context is None:
+        text = f"{name}: a loss belongs to one replica; the scope of a strategy is outside of them"
+        raise at_site(RuntimeError(f"{text}. Call it in a function for strategy.run."))
+    return context.num_replicas_in_sync
+
+
+REPLICAS.fill(_replicas_here)

@@ -7,6 +7,7 @@ largest thing on the tape of a language model.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.dims import broadcast, known_unequal
 from wengert.core.errors import invalid, require, require_dtype
 from wengert.core.fallbacks import fallback, with_fallback
+from wengert.core.hooks import Hook
 from wengert.core.lazy_modules import lax
 from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops import public as tf
@@ -271,7 +273,24 @@ def compute_average_loss(
     sample_weight: TensorLike | None = None,
     global_batch_size: TensorLike | None = None,
 ) -> Tensor:
-    """The sum of the losses of examples, divided by how many there are in all; 0 for none."""
+    """The sum of the losses of examples, divided by how many there are in all; 0 for none.
+
+    Args:
+        per_example_loss: losses with an example in each row.
+        sample_weight: weights of the examples.
+        global_batch_size: how many examples all replicas have together; by default the rows here
+            times the number of replicas of the strategy.
+
+    Returns:
+        A scalar; the sum over replicas is the mean of the global batch.
+
+    Raises:
+        RuntimeError: outside `strategy.run` in the scope of a strategy.
+
+    >>> float(tf.nn.compute_average_loss([1.0, 3.0], global_batch_size=8))
+    0.5
+    """
+    replicas = REPLICAS.call("compute_average_loss") if REPLICAS.is_filled() else 1
     loss = operand(per_example_loss)
     if sample_weight is not None:
         weight = tf.cast(operand(sample_weight), loss.dtype)
@@ -279,7 +298,10 @@ def compute_average_loss(
             weight = tf.expand_dims(weight, -1)
         loss = loss * weight
     need_rank("compute_average_loss", loss, 1)
-    count = tf.shape(loss)[0] if global_batch_size is None else _batch_size(global_batch_size)
+    if global_batch_size is None:
+        count = tf.shape(loss)[0] * replicas
+    else:
+        count = _batch_size(global_batch_size)
     return tf.divide_no_nan(tf.reduce_sum(loss), tf.cast(count, loss.dtype))
 
 
@@ -296,6 +318,15 @@ def _batch_size(value: TensorLike) -> Value:
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of penalties; there is one replica, among which they are divided."""
+    """The sum of penalties, divided by the number of replicas, which all compute it.
+
+    Raises:
+        RuntimeError: outside `strategy.run` in the scope of a strategy.
+    """
+    replicas = REPLICAS.call("scale_regularization_loss") if REPLICAS.is_filled() else 1
     total = tf.reduce_sum(operand(regularization_loss))
-    return total / 1 if total.dtype.is_integer else total
+    return total / replicas if replicas > 1 or total.dtype.is_integer else total
+
+
+# How many replicas the code here is one of; without a strategy in use nobody fills it.
+REPLICAS: Hook[Callable[[str], int]] = Hook("replicas in sync", "wengert.distribute.strategies")
