@@ -7,8 +7,8 @@ its arguments before the value is touched.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class _Probe:
 
     def count(self) -> int:
         array = self._array
-        return sys.getrefcount(array)
+        return getrefcount(array)
 
 
 # How many references an array has that only its variable holds; Python versions count differently.
@@ -39,7 +39,7 @@ SOLE = _Probe().count()
 def has_company(array: np.ndarray) -> bool:
     """Whether other arrays may use the memory of a view: it is not the only one, or overlaps."""
     base: Any = array.base
-    alone = type(base) is np.ndarray and base.flags.owndata and sys.getrefcount(base) <= SOLE
+    alone = type(base) is np.ndarray and base.flags.owndata and getrefcount(base) <= SOLE
     return not (alone and array.flags.c_contiguous)
 
 
@@ -56,8 +56,7 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
         state = get_state()
         if state is not None and state.graph is not None:
             return self._update(method, delta)
-        plain = type(delta) is Tensor
-        if plain:
+        if type(delta) is Tensor:
             array = delta._array
         elif isinstance(delta, IndexedSlices):  # costs its rows, not the whole
             (self.scatter_add if ufunc is np.add else self.scatter_sub)(delta)
@@ -65,19 +64,19 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
         else:  # not under the lock, since it may wait for that of another variable
             array = self._incoming(method, delta, self._array.shape)
         if HOST_CALLS:
-            while_holding((self._lock,), ALONGSIDE, change, self, delta, array, plain)
+            while_holding((self._lock,), ALONGSIDE, change, self, delta, array)
         else:
             with self._lock:
-                change(self, delta, array, plain)
+                change(self, delta, array)
         return self if read_value else None
 
-    def change(self: Any, delta: Any, array: np.ndarray, plain: bool) -> None:
+    def change(self: Any, delta: Any, array: np.ndarray) -> None:
         old = self._host
         if old is None:
             old = self._fetch()
-        if plain and (array.dtype is not old.dtype or array.shape != old.shape):
+        if (array.dtype is not old.dtype or array.shape != old.shape) and type(delta) is Tensor:
             array = self._incoming(method, delta, old.shape)
-        shared = sys.getrefcount(old) > SOLE or (old.base is not None and has_company(old))
+        shared = getrefcount(old) > SOLE or (old.base is not None and has_company(old))
         new = np.empty_like(old) if shared else old
         try:
             ufunc(old, array, new)
