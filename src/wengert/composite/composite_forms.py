@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert.core import nest
-from wengert.core.apply import wrap
-from wengert.core.errors import at_site
-from wengert.core.types import CompositeSpec, CompositeTensor, Tensor, TensorSpec
+from wengert.core.types import CompositeSpec, CompositeTensor, TensorSpec
+from wengert.ops.declare import Tensor, at_site, wrap
 
 
 class Form:

@@ -14,11 +14,17 @@ import numpy as np
 from wengert.composite.ragged_convert import from_sparse, to_sparse
 from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.types import Op, ShapeDtype, TensorLike
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    operand,
+    require,
+    require_dtype,
+)
 from wengert.ops.hashing import fingerprint
 from wengert.ops.strings import static_int_or, static_str
 

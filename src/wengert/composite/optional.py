@@ -10,12 +10,9 @@ import numpy as np
 from wengert.composite.composite_forms import Form
 from wengert.composite.values import tensor_or_composite, type_spec_from_value
 from wengert.core import nest
-from wengert.core.apply import wrap
 from wengert.core.composite import StaticSpec
-from wengert.core.errors import require
-from wengert.core.symbolic import is_symbolic
-from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
-from wengert.ops import public as tf
+from wengert.core.types import TensorSpec
+from wengert.ops.declare import SymbolicTensor, Tensor, is_symbolic, require, tf, wrap
 
 
 class Optional:

@@ -8,13 +8,24 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, demanding
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import Requirement, index_tensor, length, of_rank, unequal
-from wengert.core import dtypes
 from wengert.core.convert import to_tensor as tensor_of
-from wengert.core.errors import at_site, require
 from wengert.core.shapes import as_shape
-from wengert.core.types import Dim, DType, IndexedSlices, SymbolicTensor, Tensor, TensorShape, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import has_unknown_length, static, static_tuple
+from wengert.ops.declare import (
+    Dim,
+    DType,
+    IndexedSlices,
+    SymbolicTensor,
+    Tensor,
+    TensorShape,
+    Value,
+    at_site,
+    dtypes,
+    has_unknown_length,
+    require,
+    static,
+    static_tuple,
+    tf,
+)
 from wengert.ops.sizes import at_least
 
 _NO_GAPS = Requirement(

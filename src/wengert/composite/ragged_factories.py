@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.composite.row_partition import RowPartition, ending_at
 from wengert.composite.values import known, length
-from wengert.core import dtypes
-from wengert.core.convert import to_tensor
-from wengert.core.errors import require
-from wengert.core.types import DType, Tensor, TensorLike
+from wengert.ops.declare import DType, Tensor, TensorLike, dtypes, require, to_tensor
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor

@@ -15,14 +15,23 @@ from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand
-from wengert.core import dtypes
-from wengert.core.convert import operand, operand_or_empty
-from wengert.core.errors import InvalidIndexError, invalid, require, require_dtype
-from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
 from wengert.ops import embedding, partition
 from wengert.ops import gather as plain
-from wengert.ops import public as tf
-from wengert.ops.declare import static_int
+from wengert.ops.declare import (
+    Axis,
+    IndexedSlices,
+    InvalidIndexError,
+    Tensor,
+    TensorLike,
+    dtypes,
+    invalid,
+    operand,
+    operand_or_empty,
+    require,
+    require_dtype,
+    static_int,
+    tf,
+)
 from wengert.ops.indexing import where_indices
 from wengert.ops.shaping import transpose
 

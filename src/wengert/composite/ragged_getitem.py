@@ -12,11 +12,19 @@ from wengert.composite.ragged_gather import pick_rows, spans, within
 from wengert.composite.ragged_shaping import expand_dims
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
-from wengert.core.convert import to_tensor
-from wengert.core.errors import InvalidIndexError, invalid, require
-from wengert.core.types import Dim, SymbolicTensor, Tensor, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic, static_int
+from wengert.ops.declare import (
+    Dim,
+    InvalidIndexError,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    invalid,
+    is_dynamic,
+    require,
+    static_int,
+    tf,
+    to_tensor,
+)
 
 
 def getitem(x: RaggedTensor, key: Any) -> Tensor | RaggedTensor:

@@ -16,13 +16,21 @@ from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand
-from wengert.core import dtypes
-from wengert.core.convert import to_tensor
-from wengert.core.errors import invalid, require
-from wengert.core.types import Axis, Tensor, TensorLike, Value
 from wengert.ops import joining, reordering, repeating
-from wengert.ops import public as tf
-from wengert.ops.declare import static, static_int, static_tuple
+from wengert.ops.declare import (
+    Axis,
+    Tensor,
+    TensorLike,
+    Value,
+    dtypes,
+    invalid,
+    require,
+    static,
+    static_int,
+    static_tuple,
+    tf,
+    to_tensor,
+)
 from wengert.ops.shaping import transpose
 
 _SAME_COUNTS = Requirement(

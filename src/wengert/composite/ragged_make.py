@@ -13,14 +13,25 @@ from wengert.composite.ragged_shaping import expand_dims as ragged_expand
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, same_rows
 from wengert.composite.values import Requirement, demand, length, unequal
-from wengert.core import dtypes, nest
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid, require
+from wengert.core import nest
 from wengert.core.shapes import as_shape
-from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike
 from wengert.ops import indexing
-from wengert.ops import public as tf
-from wengert.ops.declare import static_int
+from wengert.ops.declare import (
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    at_site,
+    describe,
+    dtypes,
+    invalid,
+    operand,
+    require,
+    static_int,
+    tf,
+    to_tensor,
+)
 
 _BOUNDS = "bounds and steps are vectors of one length"
 _RANK = Requirement(

@@ -15,12 +15,8 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition, alike, same_rows
 from wengert.composite.rules import for_ragged
 from wengert.core import nest
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import describe, invalid, require
-from wengert.core.types import DType, Op, Tensor
 from wengert.ops import cast, dropout, losses
-from wengert.ops import public as tf
+from wengert.ops.declare import DType, Op, Tensor, apply, describe, invalid, operand, require, tf
 from wengert.ops.indexing import WHERE_INDICES
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from wengert.core import dtypes
-from wengert.core.errors import InvalidArgumentError, InvalidTypeError
-from wengert.core.types import Tensor, Value
 from wengert.ops import arithmetic, compare, division, power
-from wengert.ops import public as tf
+from wengert.ops.declare import InvalidArgumentError, InvalidTypeError, Tensor, Value, dtypes, tf
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor

@@ -15,10 +15,8 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, unequal
-from wengert.core.errors import require, require_dtype
-from wengert.core.types import DType, DTypeLike, Tensor, TensorLike
 from wengert.ops import matmul as plain
-from wengert.ops import public as tf
+from wengert.ops.declare import DType, DTypeLike, Tensor, TensorLike, require, require_dtype, tf
 
 if TYPE_CHECKING:
     import numpy as np

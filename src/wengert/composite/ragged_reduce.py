@@ -12,15 +12,22 @@ from wengert.composite.ragged_map import map_flat_values
 from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
-from wengert.core import dtypes
-from wengert.core.convert import operand
-from wengert.core.errors import invalid, require
 from wengert.core.fallbacks import Rule
-from wengert.core.types import Axis, IndexedSlices, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops import reduce, scan, segment, statistics
 from wengert.ops import softmax as plain
-from wengert.ops.declare import static, static_int
+from wengert.ops.declare import (
+    Axis,
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    dtypes,
+    invalid,
+    operand,
+    require,
+    static,
+    static_int,
+    tf,
+)
 
 
 def _over_segments(plain: Rule, by_segment: Rule) -> None:

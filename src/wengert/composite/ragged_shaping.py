@@ -8,13 +8,23 @@ from wengert.composite.ragged_tensor import RaggedTensor, check_axis, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import Requirement, demand, known
-from wengert.core import dtypes
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import require, unexpected
-from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike
+from wengert.core.errors import unexpected
 from wengert.ops import dims, indexing, shaping
-from wengert.ops import public as tf
-from wengert.ops.declare import static, static_int
+from wengert.ops.declare import (
+    Axis,
+    DTypeLike,
+    IndexedSlices,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    dtypes,
+    operand,
+    require,
+    static,
+    static_int,
+    tf,
+    to_tensor,
+)
 from wengert.ops.sizes import listed
 
 _SINGLE = Requirement((lambda x, sizes: sizes != 1, "the axis does not have size 1"))

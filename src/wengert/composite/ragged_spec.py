@@ -14,19 +14,21 @@ import numpy as np
 
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
-from wengert.core import dtypes
-from wengert.core.apply import wrap
-from wengert.core.errors import at_site, invalid, require, unexpected
-from wengert.core.types import (
-    CompositeSpec,
+from wengert.core.errors import unexpected
+from wengert.core.types import CompositeSpec, TensorSpec
+from wengert.ops.declare import (
     DType,
     DTypeLike,
     IndexedSlices,
     Tensor,
     TensorShape,
-    TensorSpec,
+    at_site,
+    dtypes,
+    invalid,
+    require,
+    static_int,
+    wrap,
 )
-from wengert.ops.declare import static_int
 
 
 class RaggedTensorSpec(CompositeSpec):

@@ -15,15 +15,26 @@ from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.rules import for_ragged
 from wengert.composite.values import of_rank
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
-from wengert.core.dims import is_open
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.types import Axis, DType, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops import strings
-from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.declare import (
+    Axis,
+    DType,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    is_open,
+    operand,
+    require,
+    require_dtype,
+    static_int,
+    static_tuple,
+    tf,
+    to_tensor,
+)
 from wengert.ops.strings import static_int_or, static_str
 
 Cut = Callable[..., list[Any]]

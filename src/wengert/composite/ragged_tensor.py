@@ -16,11 +16,20 @@ from wengert.composite.ragged_factories import Factories, fitted, values_of
 from wengert.composite.ragged_operators import Operators
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import known
-from wengert.core import shapes
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.errors import at_site, invalid, require, valueless
-from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorShape
-from wengert.ops import public as tf
+from wengert.core.errors import valueless
+from wengert.ops.declare import (
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    Tensor,
+    TensorShape,
+    at_site,
+    invalid,
+    require,
+    shapes,
+    tf,
+)
 from wengert.ops.text import rows_text
 
 if TYPE_CHECKING:

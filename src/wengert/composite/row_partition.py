@@ -12,12 +12,19 @@ from typing import Any
 import numpy as np
 
 from wengert.composite.values import Requirement, demand, index_tensor, known, unequal
-from wengert.core import dtypes
-from wengert.core.convert import to_tensor
-from wengert.core.errors import require
-from wengert.core.types import DType, DTypeLike, IndexedSlices, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static_int
+from wengert.ops.declare import (
+    DType,
+    DTypeLike,
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    Value,
+    dtypes,
+    require,
+    static_int,
+    tf,
+    to_tensor,
+)
 
 _SPLITS = Requirement(
     (lambda s: s.shape[0] == 0, "`row_splits` must not be empty"),

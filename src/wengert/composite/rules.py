@@ -13,10 +13,9 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.core.apply import apply
 from wengert.core.composite_operands import ANSWER, CompositeOperand
 from wengert.core.fallbacks import FIND_RULE, Rule
-from wengert.core.types import Op
+from wengert.ops.declare import Op, apply
 
 F = TypeVar("F", bound=Callable[..., Any])
 _HOMES = (

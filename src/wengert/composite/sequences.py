@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from wengert.composite.sparse_tensor import SparseTensor
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.errors import at_site, invalid, invalid_dtype
-from wengert.core.types import Op, ShapeDtype, Tensor
 from wengert.ops import beams, ctc
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    apply,
+    at_site,
+    dtypes,
+    invalid,
+    invalid_dtype,
+)
 
 _NAME = "edit_distance"
 

@@ -13,12 +13,18 @@ from wengert.composite.sparse_elements import from_dense
 from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.composite.values import Requirement, demand
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import to_tensor
-from wengert.core.errors import require, require_dtype
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    require,
+    require_dtype,
+    tf,
+    to_tensor,
+)
 
 _LEADS = Requirement(
     (

@@ -8,11 +8,21 @@ from typing import Any
 from wengert.composite.sparse_order import tuples
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.composite.values import Requirement, demand, unequal
-from wengert.core import dtypes
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import describe, require, require_dtype
-from wengert.core.types import Axis, DTypeLike, IndexedSlices, Tensor, TensorLike, Value
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Axis,
+    DTypeLike,
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    Value,
+    describe,
+    dtypes,
+    operand,
+    require,
+    require_dtype,
+    tf,
+    to_tensor,
+)
 from wengert.ops.histogram import as_counted
 
 _COUNTABLE = Requirement(

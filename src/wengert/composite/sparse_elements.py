@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 from wengert.composite.sparse_order import check_order, union
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import Requirement, demand
-from wengert.core import dtypes
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import describe, require, require_dtype
-from wengert.core.types import DType, IndexedSlices, Tensor, TensorLike, Value
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    DType,
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    Value,
+    describe,
+    dtypes,
+    operand,
+    require,
+    require_dtype,
+    tf,
+    to_tensor,
+)
 from wengert.ops.indexing import where_indices
 
 if TYPE_CHECKING:

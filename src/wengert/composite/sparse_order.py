@@ -9,10 +9,7 @@ import numpy as np
 
 from wengert.composite.sparse_tensor import SparseTensor, shaped
 from wengert.composite.values import known, pick
-from wengert.core import dtypes
-from wengert.core.errors import invalid
-from wengert.core.types import ShapeLike, Tensor, TensorLike
-from wengert.ops import public as tf
+from wengert.ops.declare import ShapeLike, Tensor, TensorLike, dtypes, invalid, tf
 
 
 def strides(name: str, dense_shape: Any) -> Tensor:

@@ -8,11 +8,8 @@ from wengert.composite import sparse_counts
 from wengert.composite.rules import for_ragged, for_sparse
 from wengert.composite.sparse_elements import over, times
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
-from wengert.core import dtypes
-from wengert.core.errors import require
-from wengert.core.types import DTypeLike, IndexedSlices, Tensor, TensorLike
 from wengert.ops import arithmetic, create, ctc, dims, histogram
-from wengert.ops import public as tf
+from wengert.ops.declare import DTypeLike, IndexedSlices, Tensor, TensorLike, dtypes, require, tf
 
 
 @for_sparse(arithmetic.MULTIPLY)

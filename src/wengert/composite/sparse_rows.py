@@ -14,12 +14,18 @@ from wengert.composite.sparse_order import numbered, tuples
 from wengert.composite.sparse_shaping import reorder
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import of_rank, pick
-from wengert.core import dtypes, shapes
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import require
-from wengert.core.types import Axis, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import static
+from wengert.ops.declare import (
+    Axis,
+    Tensor,
+    TensorLike,
+    dtypes,
+    operand,
+    require,
+    shapes,
+    static,
+    tf,
+    to_tensor,
+)
 from wengert.ops.indexing import where_indices
 from wengert.ops.shape_checks import sized
 

@@ -9,12 +9,18 @@ from wengert.composite.sparse_rows import fill_empty_rows
 from wengert.composite.sparse_shaping import reshape as reshape_sparse
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse
 from wengert.composite.values import pick
-from wengert.core import dtypes
-from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, require
-from wengert.core.types import IndexedSlices, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.arithmetic import divide
+from wengert.ops.declare import (
+    IndexedSlices,
+    Tensor,
+    TensorLike,
+    at_site,
+    describe,
+    dtypes,
+    operand,
+    require,
+    tf,
+)
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 

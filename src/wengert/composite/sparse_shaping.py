@@ -10,13 +10,27 @@ import numpy as np
 from wengert.composite.sparse_order import numbered, sorted_by, tuples
 from wengert.composite.sparse_tensor import SparseTensor, as_sparse, shaped
 from wengert.composite.values import Requirement, demand, int64_tensor, known
-from wengert.core import dtypes
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe, invalid, invalid_dtype, require
-from wengert.core.lazy_modules import jnp
-from wengert.core.types import Axis, DTypeLike, IndexedSlices, ShapeLike, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static, static_int
+from wengert.ops.declare import (
+    Axis,
+    DTypeLike,
+    IndexedSlices,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    Value,
+    at_site,
+    describe,
+    dtypes,
+    invalid,
+    invalid_dtype,
+    jnp,
+    operand,
+    require,
+    static,
+    static_int,
+    tf,
+    to_tensor,
+)
 from wengert.ops.dims import get_static_value
 
 _SIZES = Requirement(

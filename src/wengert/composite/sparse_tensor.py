@@ -11,20 +11,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert.composite.values import int64_tensor, known
-from wengert.core import dtypes, shapes
-from wengert.core.apply import wrap
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, describe, require
-from wengert.core.types import (
-    CompositeSpec,
+from wengert.core.types import CompositeSpec, TensorSpec
+from wengert.ops.declare import (
     DType,
     DTypeLike,
     ShapeLike,
     Tensor,
     TensorLike,
     TensorShape,
-    TensorSpec,
+    at_site,
+    describe,
+    dtypes,
+    require,
+    shapes,
+    to_tensor,
+    wrap,
 )
 from wengert.ops.dims import get_static_value
 from wengert.ops.text import structure_text

@@ -11,11 +11,19 @@ from wengert.composite.ragged_strings import parts_of
 from wengert.composite.ragged_tensor import RaggedTensor, ragged
 from wengert.composite.row_partition import RowPartition
 from wengert.composite.values import int64_tensor, length
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    invalid_dtype,
+    operand,
+    require,
+    require_dtype,
+)
 
 _STRING = dtypes.nums("s")
 _CODECS = {

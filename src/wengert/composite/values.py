@@ -8,32 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import (
-    InvalidArgumentError,
-    OpError,
-    invalid,
-    require,
-    require_dtype,
-)
-from wengert.core.lowering_checks import checking, fail_if
-from wengert.core.op import Joint
-from wengert.core.types import (
-    CompositeTensor,
+from wengert.core.errors import OpError
+from wengert.core.lowering_checks import checking
+from wengert.core.types import CompositeTensor, TensorSpec, TypeSpec
+from wengert.ops.declare import (
     DType,
     DTypeLike,
     IndexedSlices,
+    InvalidArgumentError,
+    Joint,
     Op,
     Tensor,
     TensorLike,
-    TensorSpec,
-    TypeSpec,
     Value,
+    apply,
+    dtypes,
+    fail_if,
+    invalid,
+    is_dynamic,
+    operand,
+    require,
+    require_dtype,
+    tf,
+    to_tensor,
 )
-from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic
 
 
 def known(x: Any) -> np.ndarray | None:

@@ -10,20 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, apply1, apply2
-from wengert.core.convert import operand
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_numbers
-from wengert.core.op_facts import TAME
-from wengert.core.types import JaxArray, Op, Tensor, TensorLike, Value
-from wengert.ops import public as tf
 from wengert.ops.declare import (
+    TAME,
+    JaxArray,
+    Op,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    apply1,
+    apply2,
+    as_numbers,
     binary,
+    dtypes,
     function_of,
     in_float32,
+    lax,
     lower_in_float32,
+    operand,
     static_float,
+    tf,
     unary,
 )
 from wengert.ops.select import choose, larger, smaller

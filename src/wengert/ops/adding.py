@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.apply import apply
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_value
-from wengert.core.op import Op
 from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
 from wengert.ops.arithmetic import ACCUMULATE
+from wengert.ops.declare import JaxArray, Op, apply, as_value, lax
 from wengert.ops.gather import GATHER, GATHER_GRAD, lower_gather_sum
 from wengert.ops.row_list import Rows, increased
 from wengert.ops.slicing import PUT, TAKE
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
     from wengert.graph.ir import Graph
 
 

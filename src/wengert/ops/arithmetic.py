@@ -11,25 +11,44 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, apply1, apply2
-from wengert.core.convert import operand, operands
-from wengert.core.errors import (
+from wengert.core.op_facts import Neutral
+from wengert.core.shapes import compatible, merge
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
+    DType,
+    Hazards,
+    IndexedSlices,
     InvalidTypeError,
+    JaxArray,
+    Joint,
+    Op,
+    Pole,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    Value,
+    apply,
+    apply1,
+    apply2,
     at_site,
+    binary,
+    dtypes,
+    function_of,
+    in_float32,
     invalid,
     invalid_dtype,
+    lax,
+    must_fit,
+    operand,
+    operands,
     require,
     require_dtype,
+    tf,
+    unary,
 )
-from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.op_facts import TAME, Hazards, Neutral, Pole
-from wengert.core.shapes import TensorShape, compatible, merge
-from wengert.core.types import DType, IndexedSlices, JaxArray, ShapeLike, Tensor, TensorLike, Value
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import binary, function_of, in_float32, must_fit, unary
 
 # 0 is not neutral: adding it turns -0.0 into 0.0.
 ADD = binary(

@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.context import executing_eagerly
-from wengert.core.errors import at_site
-from wengert.core.types import Tensor, TensorLike, Value, Variable
-from wengert.ops import public as tf
+from wengert.ops.declare import Tensor, TensorLike, Value, Variable, at_site, executing_eagerly, tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
 _SAME_AS_FUNCTION = frozenset(

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
-from wengert.core.errors import require
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.ctc import SparseValue
-from wengert.ops.declare import integer_operand, need_rank, static_int
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    integer_operand,
+    known_unequal,
+    need_rank,
+    operand,
+    require,
+    static_int,
+    tf,
+)
 from wengert.ops.sizes import checked
 
 _NAME = "ctc_beam_search_decoder"

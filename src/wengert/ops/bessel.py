@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.lazy_modules import lax, special
-from wengert.core.types import JaxArray, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.chebyshev import evaluate
-from wengert.ops.declare import function_of
+from wengert.ops.declare import JaxArray, Tensor, TensorLike, function_of, lax, special, tf
 from wengert.ops.special import smooth
 
 

@@ -11,18 +11,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import formula, is_open, negative
-from wengert.core.errors import invalid, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import is_symbol
 from wengert.core.sites import caller
-from wengert.core.types import JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static, static_tuple, where_ranked
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    formula,
+    invalid,
+    is_open,
+    is_symbol,
+    lax,
+    negative,
+    operand,
+    require,
+    static,
+    static_tuple,
+    tf,
+    where_ranked,
+    with_fallback,
+    wrap,
+)
 from wengert.ops.sizes import at_least
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE

@@ -6,17 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open, known_unequal
-from wengert.core.errors import OutOfRangeError, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import must_fit, static, static_int
+from wengert.core.errors import OutOfRangeError
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    fail_if,
+    is_open,
+    known_unequal,
+    lax,
+    must_fit,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.sizes import checked, factor, table
 
 

@@ -11,13 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require, require_dtype
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops import philox
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    operand,
+    require,
+    require_dtype,
+    tf,
+)
 from wengert.ops.seeds import next_state
 from wengert.ops.sizes import at_least, fixed
 

@@ -6,16 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import UnimplementedError, invalid, require, require_dtype
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_numbers
-from wengert.core.op_facts import TAME
-from wengert.core.types import (
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
     DType,
     DTypeLike,
     IndexedSlices,
@@ -25,10 +20,20 @@ from wengert.core.types import (
     ShapeLike,
     Tensor,
     TensorLike,
+    UnimplementedError,
+    apply,
+    as_numbers,
+    dtypes,
+    invalid,
+    lax,
+    must_fit,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    tf,
+    to_tensor,
 )
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import must_fit
 
 
 def _cast_kernel(x: np.ndarray, dtype: DType) -> np.ndarray:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray
+from wengert.ops.declare import JaxArray, lax
 
 _DEGREE = 40
 

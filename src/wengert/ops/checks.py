@@ -10,36 +10,40 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, nest
-from wengert.core.apply import apply, wrap
-from wengert.core.context import State, executing_eagerly, get_state, restoring, using
-from wengert.core.convert import operand, operands
-from wengert.core.errors import (
-    InvalidArgumentError,
-    at_site,
-    describe,
-    unexpected,
-)
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import broadcast_shapes, fail_if
+from wengert.core import nest
+from wengert.core.context import State, restoring, using
+from wengert.core.errors import unexpected
 from wengert.core.sites import caller
-from wengert.core.symbolic import is_symbolic
-from wengert.core.tensor import Tensor, Value, is_tensor
-from wengert.core.types import (
+from wengert.core.tensor import is_tensor
+from wengert.ops.declare import (
     DTypeLike,
     IndexedSlices,
+    InvalidArgumentError,
     JaxArray,
     Op,
     ShapeDtype,
+    Tensor,
     TensorLike,
     TensorShape,
+    Value,
     Variable,
-)
-from wengert.ops import public as tf
-from wengert.ops.declare import (
+    apply,
+    at_site,
+    broadcast_shapes,
+    describe,
+    dtypes,
+    executing_eagerly,
     expand,
+    fail_if,
+    get_state,
+    is_symbolic,
+    lax,
+    operand,
+    operands,
     static_int,
     static_tuple,
+    tf,
+    wrap,
 )
 from wengert.ops.nodes import HOST_CALL
 from wengert.ops.sizes import listed

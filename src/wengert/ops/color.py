@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import wrap
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
-from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import InvalidTypeError, describe, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.types import DTypeLike, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static_float
+from wengert.core.dtypes import as_dtype
+from wengert.ops.declare import (
+    DType,
+    DTypeLike,
+    InvalidTypeError,
+    Tensor,
+    TensorLike,
+    Value,
+    describe,
+    dtypes,
+    known_unequal,
+    operand,
+    require,
+    static_float,
+    tf,
+    with_fallback,
+    wrap,
+)
 from wengert.ops.resize import wrong
 from wengert.ops.sizes import factor
 

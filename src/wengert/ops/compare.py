@@ -9,15 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply1, apply2
-from wengert.core.convert import operand, operands
-from wengert.core.errors import require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import broadcast_shapes
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import binary, function_of, must_fit, static_float, unary
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    apply1,
+    apply2,
+    binary,
+    broadcast_shapes,
+    dtypes,
+    function_of,
+    lax,
+    must_fit,
+    operand,
+    operands,
+    require,
+    shapes,
+    static_float,
+    tf,
+    unary,
+)
 
 _MATCHES = (
     "Use a smooth loss, such as the squared difference or a cross-entropy; count matches for "

@@ -16,11 +16,9 @@ import numpy as np
 
 from wengert.core.compiler import begin, options
 from wengert.core.interrupts import uninterrupted
-from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
-from wengert.core.types import JaxArray
-from wengert.ops.declare import in_float32
+from wengert.ops.declare import JaxArray, in_float32, jax
 
 MOST = 512
 

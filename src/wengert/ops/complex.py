@@ -6,14 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply1
-from wengert.core.convert import operand, operands
-from wengert.core.errors import require_dtype
-from wengert.core.lazy_modules import lax
-from wengert.core.types import DType, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import broadcasting, unary
+from wengert.ops.declare import (
+    DType,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    apply1,
+    broadcasting,
+    dtypes,
+    lax,
+    operand,
+    operands,
+    require_dtype,
+    shapes,
+    tf,
+    unary,
+)
 
 
 def _part(name: str, kernel: Any, lower: Any, grad: Any) -> Op:

@@ -8,31 +8,48 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, wrap
-from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand, to_tensor
-from wengert.core.dims import Dim, broadcast, is_open, known_unequal, larger, negative
-from wengert.core.errors import (
+from wengert.core.dims import broadcast
+from wengert.core.sites import caller
+from wengert.ops.declare import (
+    Dim,
+    DType,
+    DTypeLike,
     InvalidTypeError,
+    Op,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    executing_eagerly,
+    fail_if,
+    fallback,
+    has_unknown_length,
     invalid,
     invalid_dtype,
+    is_dynamic,
+    is_open,
+    is_symbolic,
+    known_unequal,
+    larger,
+    lax,
+    negative,
+    operand,
     require,
     require_dtype,
+    static_int,
+    static_tuple,
+    tf,
+    to_tensor,
+    with_fallback,
+    wrap,
 )
-from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.sites import caller
-from wengert.core.symbolic import is_symbolic
-from wengert.core.types import DType, Op, ShapeDtype, Tensor, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import has_unknown_length, is_dynamic, static_int, static_tuple
 from wengert.ops.sizes import at_least, made
 from wengert.ops.sizes import static_shape as sizes
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, ShapeLike, TensorLike
     from wengert.ops.row_list import Rows
 
 

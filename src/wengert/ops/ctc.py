@@ -12,17 +12,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import UnimplementedError, invalid, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import Lazy, jnp, lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, need_rank, static_int
+from wengert.core.lazy_modules import Lazy
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    UnimplementedError,
+    apply,
+    dtypes,
+    fail_if,
+    in_float32,
+    invalid,
+    jnp,
+    known_unequal,
+    lax,
+    lower_in_float32,
+    need_rank,
+    operand,
+    require,
+    require_dtype,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.sizes import checked
 
 

@@ -8,22 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open, negative
-from wengert.core.errors import InvalidIndexError, invalid, require
-from wengert.core.fallbacks import fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.op import Op, ShapeDtype
-from wengert.ops.declare import static_int, static_tuple, with_length
+from wengert.ops.declare import (
+    Dim,
+    InvalidIndexError,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    executing_eagerly,
+    fail_if,
+    fallback,
+    invalid,
+    is_open,
+    lax,
+    negative,
+    operand,
+    require,
+    static_int,
+    static_tuple,
+    with_length,
+)
 from wengert.ops.slicing import marked, writable
 from wengert.ops.strides import SLICE_GRAD, STRIDED_SLICE, Index, infer, kernel, lower
 
 if TYPE_CHECKING:
-    from wengert.core.types import JaxArray, SymbolicTensor, Tensor, TensorLike, Value
     from wengert.ops.slicing import VariableSlice
 
 

@@ -7,13 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import is_open
-from wengert.core.errors import at_site, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import Lazy, lax
-from wengert.core.types import (
+from wengert.core.lazy_modules import Lazy
+from wengert.ops.declare import (
     DType,
     JaxArray,
     Op,
@@ -21,9 +16,18 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Value,
+    apply,
+    at_site,
+    is_open,
+    lax,
+    must_fit,
+    need_rank,
+    operand,
+    require,
+    static_int,
+    tf,
+    with_fallback,
 )
-from wengert.ops import public as tf
-from wengert.ops.declare import must_fit, need_rank, static_int
 from wengert.ops.fft import WIDE_FLOATS, fit, lower_fit
 from wengert.ops.sizes import factor, table
 

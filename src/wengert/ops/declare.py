@@ -1,8 +1,10 @@
-"""Short forms for declaring the common shapes of operation, and helpers that rules share.
+"""What a family of operations is written with: one import brings it.
 
 `unary` and `binary` fill in the shape rule of elementwise operations; everything else is declared
 with `Op` in full. `function_of` makes the function that users call. `static` turns what users give
-for shapes and axes into plain Python numbers.
+for shapes and axes into plain Python numbers. What else most families need of the core (the door,
+conversion, errors, sizes, JAX's modules, types) and `tf`, the functions of other families, this
+module hands on.
 """
 
 from __future__ import annotations
@@ -16,26 +18,57 @@ import numpy as np
 
 from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply1, apply2
+from wengert.core.apply import apply, apply1, apply2, wrap
 from wengert.core.context import executing_eagerly, get_state
-from wengert.core.convert import operand, operand_or_empty, operands
-from wengert.core.errors import InvalidTypeError, invalid, invalid_dtype, require_dtype
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import broadcast_shapes
+from wengert.core.convert import operand, operand_or_empty, operands, to_tensor
+from wengert.core.dims import formula, is_open, known_unequal, larger, negative, smaller
+from wengert.core.errors import (
+    InvalidArgumentError,
+    InvalidIndexError,
+    InvalidTypeError,
+    UnimplementedError,
+    at_site,
+    describe,
+    invalid,
+    invalid_dtype,
+    require,
+    require_dtype,
+)
+from wengert.core.fallbacks import fallback, with_fallback
+from wengert.core.lazy_modules import jax, jnp, lax, special
+from wengert.core.lowering_checks import (
+    as_numbers,
+    as_value,
+    broadcast_shapes,
+    fail_if,
+    is_symbol,
+    must_be_fixed,
+)
 from wengert.core.nest import too_deep
+from wengert.core.op import Joint
+from wengert.core.op_facts import TAME, Hazards, Pole
 from wengert.core.padded import Padded
-from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
+from wengert.core.shapes import check_axis
+from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.types import (
+    Axis,
     Dim,
+    DType,
     DTypeLike,
+    IndexedSlices,
     JaxArray,
     Op,
+    Ranked,
     ShapeDtype,
+    ShapeLike,
+    SymbolicTensor,
     Tensor,
     TensorLike,
+    TensorShape,
     Value,
     Variable,
 )
+from wengert.ops import public as tf
 
 _INT = {int}
 _NUMBER = {int, Dim}

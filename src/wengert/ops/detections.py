@@ -10,16 +10,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal, smaller
-from wengert.core.errors import invalid, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.boxes import by_overlap, choosing, chosen
-from wengert.ops.declare import static_int
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    known_unequal,
+    operand,
+    require,
+    smaller,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.sizes import checked
 
 

@@ -11,18 +11,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
 from wengert.core.bounded_cache import cached_arrays
-from wengert.core.convert import operand, operands
-from wengert.core.dims import Dim, known_unequal, larger
-from wengert.core.errors import describe, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.lowering_checks import is_symbol
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import expand, must_fit, static_int, static_tuple
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    describe,
+    dtypes,
+    expand,
+    is_symbol,
+    jnp,
+    known_unequal,
+    larger,
+    lax,
+    must_fit,
+    operand,
+    operands,
+    require,
+    require_dtype,
+    shapes,
+    static_int,
+    static_tuple,
+    tf,
+    with_fallback,
+)
 from wengert.ops.einsum import EINSUM_ONE
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")

@@ -7,21 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import formula, is_open, larger
-from wengert.core.errors import invalid, invalid_dtype, require
-from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.lowering_checks import as_value, is_symbol
-from wengert.core.op_facts import TAME
 from wengert.core.padded import RowCount
 from wengert.core.sites import caller
-from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.tensorflow_values import array_of, is_foreign
-from wengert.core.types import (
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
     Axis,
     DType,
     DTypeLike,
@@ -31,16 +23,32 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Variable,
-)
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import (
+    apply,
+    as_number,
+    as_value,
+    dtypes,
+    fallback,
+    formula,
+    invalid,
+    invalid_dtype,
+    is_open,
+    is_symbol,
+    is_symbolic,
+    jnp,
+    larger,
+    lax,
     normalized_axis,
     number_type,
+    operand,
     rank_of,
+    require,
+    shapes,
     static,
     static_tuple,
+    tf,
     where_ranked,
+    with_fallback,
+    wrap,
 )
 from wengert.ops.sizes import listed
 

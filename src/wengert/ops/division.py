@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.errors import require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.op_facts import Hazards
-from wengert.core.types import JaxArray, TensorLike
 from wengert.graph import known_elements
-from wengert.ops.declare import binary, function_of
+from wengert.ops.declare import (
+    Hazards,
+    JaxArray,
+    TensorLike,
+    binary,
+    dtypes,
+    fail_if,
+    function_of,
+    lax,
+    require,
+)
 
 
 def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:

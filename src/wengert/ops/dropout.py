@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.types import ShapeLike, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static
+from wengert.ops.declare import (
+    Dim,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    Value,
+    known_unequal,
+    operand,
+    require,
+    require_dtype,
+    static,
+    tf,
+    with_fallback,
+)
 
 
 def _shape(name: str, x: Any, noise_shape: Any) -> tuple[int, ...]:

@@ -11,15 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops.costs import product
-from wengert.ops.declare import in_float32, lower_in_float32
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    in_float32,
+    lax,
+    lower_in_float32,
+    operand,
+    require,
+    with_fallback,
+)
 from wengert.ops.equation import (
     DOTS,
     ContractionPlan,

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.core.composite_operands import CompositeOperand
-from wengert.core.convert import operand
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.types import Tensor, TensorLike
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Tensor,
+    TensorLike,
+    operand,
+    require,
+    require_dtype,
+    tf,
+    with_fallback,
+)
 
 
 @with_fallback

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core.dims import Dim, known_unequal
-from wengert.core.errors import invalid, require
+from wengert.ops.declare import Dim, invalid, known_unequal, require
 
 Sizes = tuple[tuple[str, int], ...]
 

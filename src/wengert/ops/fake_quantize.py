@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import static_int
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    operand,
+    require,
+    static_int,
+    tf,
+)
 from wengert.ops.shape_checks import sized
 from wengert.ops.shaping import sum_to
 

@@ -12,16 +12,11 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from wengert.core.lazy_modules import jax, lax
-from wengert.core.lowering_checks import is_symbol
-
-if TYPE_CHECKING:
-    from wengert.core.types import JaxArray
-
+from wengert.ops.declare import JaxArray, is_symbol, jax, lax
 
 # Arrays of fewer elements, or columns of fewer, are as quick the usual way.
 _MANY = 2048

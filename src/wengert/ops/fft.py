@@ -11,15 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, larger
-from wengert.core.errors import require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Axis, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import need_rank, static, static_tuple, where_ranked, without_fp_warnings
+from wengert.ops.declare import (
+    Axis,
+    Dim,
+    JaxArray,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    larger,
+    lax,
+    need_rank,
+    operand,
+    require,
+    shapes,
+    static,
+    static_tuple,
+    where_ranked,
+    with_fallback,
+    without_fp_warnings,
+)
 from wengert.ops.sizes import factor, table
 
 WIDE_FLOATS = dtypes.nums("float32", "float64")

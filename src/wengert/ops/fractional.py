@@ -16,17 +16,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, formula, smaller
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
+from wengert.core.lazy_modules import Lazy
 from wengert.ops import distributions
-from wengert.ops import public as tf
-from wengert.ops.declare import static_float, static_int
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    formula,
+    jnp,
+    operand,
+    require,
+    require_dtype,
+    smaller,
+    static_float,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.seeds import fixed_state, next_state
 
 _TYPES = dtypes.nums("f", "int32", "int64")

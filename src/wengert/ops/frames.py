@@ -8,22 +8,37 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, formula, is_open, known_unequal, larger, negative
-from wengert.core.errors import at_site, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.types import JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
 from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    at_site,
+    dtypes,
+    formula,
     in_float32,
+    is_open,
+    jnp,
+    known_unequal,
+    larger,
+    lax,
     lower_in_float32,
     need_rank,
+    negative,
+    operand,
+    require,
+    shapes,
     static,
     static_int,
+    tf,
     where_ranked,
+    with_fallback,
+    wrap,
 )
 from wengert.ops.fft import fit
 from wengert.ops.sizes import at_least, factor

@@ -10,15 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, operands
-from wengert.core.errors import UnimplementedError, invalid
-from wengert.core.lazy_modules import lax, special
-from wengert.core.op_facts import Hazards
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import binary, broadcasting, function_of, in_float32, lower_in_float32
+from wengert.ops.declare import (
+    Hazards,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    UnimplementedError,
+    apply,
+    binary,
+    broadcasting,
+    dtypes,
+    function_of,
+    in_float32,
+    invalid,
+    lax,
+    lower_in_float32,
+    operand,
+    operands,
+    shapes,
+    special,
+    tf,
+)
 from wengert.ops.special import smooth
 
 

@@ -13,30 +13,42 @@ from typing import Any
 import numpy as np
 
 from wengert.core import late_operations as late
-from wengert.core import shapes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open, known_unequal
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require
-from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy_modules import lax, sparse
-from wengert.core.lowering_checks import as_value, fail_if
-from wengert.core.op_facts import TAME
-from wengert.core.shapes import check_axis
-from wengert.core.types import (
+from wengert.core.lazy_modules import sparse
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
     Axis,
+    Dim,
     DType,
     IndexedSlices,
+    InvalidIndexError,
     JaxArray,
     Op,
     ShapeDtype,
     SymbolicTensor,
     Tensor,
     TensorLike,
+    apply,
+    as_value,
+    check_axis,
+    fail_if,
+    fallback,
+    in_float32,
+    invalid,
+    invalid_dtype,
+    is_open,
+    known_unequal,
+    lax,
+    lower_in_float32,
+    operand,
+    require,
+    shapes,
+    static_int,
+    static_tuple,
+    tf,
+    with_fallback,
+    wrap,
 )
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, static_int, static_tuple
 
 # From here on SciPy's sparse product beats `np.add.at`, soon by 2 to 10 times.
 _MANY = 1 << 14

@@ -6,15 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply2
-from wengert.core.convert import operand, operands
-from wengert.core.lazy_modules import lax
-from wengert.core.op_facts import Hazards
-from wengert.core.types import JaxArray, Op, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.arithmetic import fractions
-from wengert.ops.declare import binary, function_of
+from wengert.ops.declare import (
+    Hazards,
+    JaxArray,
+    Op,
+    Tensor,
+    TensorLike,
+    apply2,
+    binary,
+    dtypes,
+    function_of,
+    lax,
+    operand,
+    operands,
+    tf,
+)
 from wengert.ops.select import choose
 
 

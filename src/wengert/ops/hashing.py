@@ -10,12 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand_or_empty
-from wengert.core.errors import require, require_dtype
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import static_int, static_tuple
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    operand_or_empty,
+    require,
+    require_dtype,
+    static_int,
+    static_tuple,
+)
 
 _M = (1 << 64) - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F

@@ -7,16 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
-from wengert.core.dims import negative
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import (
+from wengert.ops.declare import (
     Axis,
     DType,
     DTypeLike,
@@ -26,9 +17,22 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Value,
+    apply,
+    dtypes,
+    executing_eagerly,
+    fail_if,
+    invalid,
+    lax,
+    must_fit,
+    negative,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static_int,
+    tf,
+    with_fallback,
 )
-from wengert.ops import public as tf
-from wengert.ops.declare import must_fit, static_int
 from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type

@@ -7,19 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import formula, is_open, negative
-from wengert.core.errors import require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.lowering_checks import must_be_fixed
-from wengert.core.symbolic import is_symbolic
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
 from wengert.ops.color import adjust_brightness, adjust_contrast
-from wengert.ops.declare import static_float, static_int, static_tuple
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    formula,
+    is_open,
+    is_symbolic,
+    jnp,
+    lax,
+    must_be_fixed,
+    negative,
+    operand,
+    require,
+    static_float,
+    static_int,
+    static_tuple,
+    tf,
+    with_fallback,
+    wrap,
+)
 from wengert.ops.resize import rank_of
 
 

@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, known_unequal, negative, opened
-from wengert.core.errors import InvalidIndexError, invalid, invalid_dtype, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_numbers, fail_if
-from wengert.core.types import (
+from wengert.core.dims import opened
+from wengert.ops.declare import (
     Axis,
+    Dim,
     DType,
     DTypeLike,
+    InvalidIndexError,
     JaxArray,
     Op,
     Ranked,
@@ -32,17 +27,29 @@ from wengert.core.types import (
     TensorLike,
     TensorShape,
     Value,
-)
-from wengert.ops import public as tf
-from wengert.ops.declare import (
+    apply,
+    as_numbers,
+    dtypes,
+    fail_if,
     integer_operand,
+    invalid,
+    invalid_dtype,
     is_dynamic,
+    known_unequal,
+    lax,
     must_fit,
+    negative,
     number_type,
+    operand,
+    require,
+    require_dtype,
+    shapes,
     static,
     static_int,
     static_tuple,
+    tf,
     where_ranked,
+    with_fallback,
 )
 from wengert.ops.gather import fail_outside, integer_tensor
 from wengert.ops.sizes import at_least

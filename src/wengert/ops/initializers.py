@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core import dtypes
-from wengert.core.errors import at_site, require
 from wengert.ops.cast import cast
 from wengert.ops.create import constant, ones, zeros
+from wengert.ops.declare import at_site, dtypes, require
 from wengert.ops.random import normal, uniform
 
 

@@ -9,15 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.shapes import check_axis
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, static_int
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    check_axis,
+    dtypes,
+    in_float32,
+    operand,
+    require_dtype,
+    static_int,
+    tf,
+    with_fallback,
+)
 
 
 def _pools(row: np.ndarray) -> list[tuple[float, int]]:

@@ -8,33 +8,39 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
-from wengert.core.dims import Dim, known_unequal, negative
-from wengert.core.errors import invalid, invalid_dtype, require
-from wengert.core.fallbacks import fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.op_facts import TAME
-from wengert.core.types import (
-    ActsAsTensor,
+from wengert.core.types import ActsAsTensor
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
+    Dim,
     JaxArray,
+    Joint,
+    Op,
+    ShapeDtype,
     Tensor,
     TensorLike,
     TensorShape,
     Value,
-)
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import (
+    apply,
+    dtypes,
+    fallback,
+    invalid,
+    invalid_dtype,
+    known_unequal,
+    lax,
     must_fit,
+    negative,
     normalized_axis,
+    operand,
     rank_of,
+    require,
+    shapes,
     static,
     static_int,
     static_tuple,
+    tf,
+    to_tensor,
     with_length,
 )
 

@@ -12,17 +12,34 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply2
-from wengert.core.convert import operand
-from wengert.core.dims import broadcast, known_unequal
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.fallbacks import fallback, with_fallback
+from wengert.core.dims import broadcast
 from wengert.core.hooks import Hook
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import function_of, in_float32, lower_in_float32, need_rank, static
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    apply2,
+    dtypes,
+    fallback,
+    function_of,
+    in_float32,
+    invalid,
+    known_unequal,
+    lax,
+    lower_in_float32,
+    need_rank,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static,
+    tf,
+    with_fallback,
+)
 from wengert.ops.fast_reductions import fold
 from wengert.ops.select import larger
 from wengert.ops.sizes import agree

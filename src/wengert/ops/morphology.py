@@ -14,15 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
-from wengert.core.errors import invalid, invalid_dtype, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import Lazy, jnp, lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
+from wengert.core.lazy_modules import Lazy
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    invalid_dtype,
+    jnp,
+    known_unequal,
+    lax,
+    operand,
+    require,
+    tf,
+    with_fallback,
+)
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.core.errors import at_site, describe, require
-from wengert.core.variable import Variable
+from wengert.ops.declare import Variable, at_site, describe, require
 
 
 class ExponentialMovingAverage:

@@ -11,18 +11,35 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, broadcast, known_unequal
-from wengert.core.errors import invalid, require
-from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_value
-from wengert.core.op_facts import TAME
-from wengert.core.types import Axis, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, static_float, static_int, static_tuple
+from wengert.core.dims import broadcast
+from wengert.ops.declare import (
+    TAME,
+    Axis,
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    as_value,
+    dtypes,
+    fallback,
+    in_float32,
+    invalid,
+    known_unequal,
+    lax,
+    lower_in_float32,
+    operand,
+    require,
+    shapes,
+    static_float,
+    static_int,
+    static_tuple,
+    tf,
+    with_fallback,
+)
 from wengert.ops.fast_reductions import combine, fold, with_row
 from wengert.ops.reduce import reduce_args, reduced
 from wengert.ops.sizes import factor, table

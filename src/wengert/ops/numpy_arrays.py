@@ -16,13 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes, sites
-from wengert.core.apply import wrap
-from wengert.core.context import get_state
+from wengert.core import sites
 from wengert.core.convert import to_array
 from wengert.core.handlers import failures
-from wengert.core.types import DType, Tensor, Value, Variable
-from wengert.ops import public as tf
+from wengert.ops.declare import DType, Tensor, Value, Variable, dtypes, get_state, tf, wrap
 
 
 class Memory:

@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.convert import operand
-from wengert.core.types import SymbolicTensor, Tensor, TensorLike, Value
-from wengert.ops import public as tf
+from wengert.ops.declare import SymbolicTensor, Tensor, TensorLike, Value, dtypes, operand, tf
 from wengert.ops.joining import split as _split
 
 

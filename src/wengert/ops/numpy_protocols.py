@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.context import executing_eagerly
-from wengert.core.errors import InvalidTypeError, at_site
-from wengert.core.types import Tensor, Value, Variable
 from wengert.ops import arithmetic, compare, complex, division, power, select, unary
 from wengert.ops import trigonometric as trig
+from wengert.ops.declare import (
+    InvalidTypeError,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    Value,
+    Variable,
+    at_site,
+    executing_eagerly,
+)
 from wengert.ops.numpy_arrays import (
     Linked,
     LinkedScalar,
@@ -31,7 +38,6 @@ from wengert.ops.numpy_arrays import (
 )
 
 if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, TensorLike
     from wengert.ops.numpy_arrays import LinkedArray
 
 

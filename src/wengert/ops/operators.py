@@ -14,25 +14,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from wengert.core import dtypes
-from wengert.core.apply import apply1, apply2, fits, rescue
-from wengert.core.context import get_state
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
-from wengert.core.errors import InvalidArgumentError, InvalidTypeError
+from wengert.core.apply import fits, rescue
 from wengert.core.handlers import failures
 from wengert.core.shapes import broadcast
 from wengert.core.sites import SEEN, place
-from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.types import Op, SymbolicTensor, Variable
+from wengert.core.tensor import new_id
 from wengert.ops import arithmetic, compare, division, numpy_protocols, power, unary
-from wengert.ops import public as tf
-from wengert.ops.declare import rank_of
+from wengert.ops.declare import (
+    DType,
+    InvalidArgumentError,
+    InvalidTypeError,
+    Op,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Variable,
+    apply1,
+    apply2,
+    dtypes,
+    get_state,
+    known_unequal,
+    operand,
+    rank_of,
+    tf,
+)
 from wengert.ops.fast_reductions import MANY_ROWS, with_row
 from wengert.ops.matmul import MATMUL
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
     from wengert.core.variable_aliases import Alias
     from wengert.ops.slicing import VariableSlice
 

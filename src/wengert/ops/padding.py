@@ -6,16 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, negative
-from wengert.core.errors import at_site, invalid, invalid_dtype, require
-from wengert.core.fallbacks import fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic, must_fit, remedy_for_none, static, with_length
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    apply,
+    at_site,
+    dtypes,
+    fallback,
+    invalid,
+    invalid_dtype,
+    is_dynamic,
+    lax,
+    must_fit,
+    negative,
+    operand,
+    remedy_for_none,
+    require,
+    static,
+    tf,
+    with_length,
+)
 from wengert.ops.slicing import marked
 from wengert.ops.strides import STRIDED_SLICE
 

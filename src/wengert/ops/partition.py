@@ -10,16 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import shapes
-from wengert.core.apply import apply
-from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.op import Joint, Op, ShapeDtype
-from wengert.core.types import Dim, SymbolicTensor, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import integer_operand, static_int
+from wengert.ops.declare import (
+    Dim,
+    Joint,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    TensorLike,
+    apply,
+    executing_eagerly,
+    integer_operand,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.gather import check_indices, integer_tensor
 from wengert.ops.sizes import listed
 

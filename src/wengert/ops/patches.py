@@ -9,15 +9,26 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import OutOfRangeError, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import need_rank, static, static_tuple, with_length
+from wengert.core.errors import OutOfRangeError
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    dtypes,
+    lax,
+    need_rank,
+    operand,
+    require,
+    static,
+    static_tuple,
+    tf,
+    with_fallback,
+    with_length,
+)
 from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import checked, factor
 from wengert.ops.sliding import extent, outer_sizes

@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import known_unequal
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import fallback, with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.types import (
+from wengert.ops.declare import (
     Axis,
     DType,
     DTypeLike,
@@ -25,8 +18,23 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Value,
+    apply,
+    dtypes,
+    fallback,
+    in_float32,
+    integer_operand,
+    jnp,
+    known_unequal,
+    lax,
+    must_fit,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static_int,
+    where_ranked,
+    with_fallback,
 )
-from wengert.ops.declare import in_float32, integer_operand, must_fit, static_int, where_ranked
 from wengert.ops.sorting import SIGNED, choose_type
 
 

@@ -10,18 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply2
-from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.op_facts import TAME, Hazards, Pole
-from wengert.core.types import JaxArray, Op, Tensor, TensorLike, Value
-from wengert.ops import public as tf
 from wengert.ops.arithmetic import ADD, DIVIDE, MULTIPLY
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, function_of, unary
+from wengert.ops.declare import (
+    TAME,
+    Hazards,
+    JaxArray,
+    Op,
+    Pole,
+    Tensor,
+    TensorLike,
+    Value,
+    apply2,
+    at_site,
+    binary,
+    describe,
+    dtypes,
+    fail_if,
+    function_of,
+    lax,
+    operand,
+    require,
+    tf,
+    unary,
+)
 from wengert.ops.select import choose
 
 

@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require
-from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.types import JaxArray, Op, ShapeDtype, ShapeLike, Tensor, TensorLike
-from wengert.ops.declare import static
+from wengert.core.lazy_modules import Lazy
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    jnp,
+    operand,
+    require,
+    static,
+)
 from wengert.ops.sizes import checked
 
 # The formulas take the array library as an argument and are written once for both engines.

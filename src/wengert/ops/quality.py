@@ -7,13 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.convert import operand
-from wengert.core.errors import require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.types import Tensor, TensorLike, Value
-from wengert.ops import public as tf
-from wengert.ops.declare import need_rank, static_int
+from wengert.ops.declare import (
+    Tensor,
+    TensorLike,
+    Value,
+    dtypes,
+    need_rank,
+    operand,
+    require,
+    require_dtype,
+    static_int,
+    tf,
+    with_fallback,
+)
 from wengert.ops.resample import filtered
 from wengert.ops.resize import rank_of
 from wengert.ops.sizes import agree

@@ -6,10 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.convert import operand
-from wengert.core.errors import NotFoundError, at_site
-from wengert.core.types import Axis, DTypeLike, ShapeLike, Tensor, TensorLike
+from wengert.core.errors import NotFoundError
+from wengert.ops.declare import (
+    Axis,
+    DTypeLike,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    at_site,
+    dtypes,
+    operand,
+)
 from wengert.ops.positions import searchsorted
 from wengert.ops.project import image_projective_transform
 from wengert.ops.shaping import reshape

@@ -6,17 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import is_open
-from wengert.core.errors import at_site, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
 from wengert.graph import known_elements
-from wengert.ops.declare import integer_operand, static, static_int, static_tuple
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    at_site,
+    dtypes,
+    fail_if,
+    integer_operand,
+    is_open,
+    lax,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    static,
+    static_int,
+    static_tuple,
+    with_fallback,
+)
 
 REVERSE = Op(
     "reverse",

@@ -10,15 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, negative
-from wengert.core.errors import invalid, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import (
+from wengert.ops.declare import (
     Axis,
+    Dim,
     JaxArray,
     Op,
     ShapeDtype,
@@ -26,9 +20,22 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Value,
+    apply,
+    dtypes,
+    invalid,
+    is_dynamic,
+    lax,
+    negative,
+    operand,
+    require,
+    shapes,
+    static_int,
+    static_tuple,
+    tf,
+    with_fallback,
+    with_length,
+    wrap,
 )
-from wengert.ops import public as tf
-from wengert.ops.declare import is_dynamic, static_int, static_tuple, with_length
 from wengert.ops.gather import GATHER, GATHER_GRAD, integer_tensor
 
 

@@ -14,15 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
 from wengert.core.bounded_cache import cached_arrays
-from wengert.core.errors import invalid, require
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import jax, jnp, lax
-from wengert.core.lowering_checks import as_value, is_symbol, must_be_fixed
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor
-from wengert.ops.declare import in_float32, must_fit, need_rank
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    apply,
+    as_value,
+    dtypes,
+    in_float32,
+    invalid,
+    is_symbol,
+    jax,
+    jnp,
+    lax,
+    must_be_fixed,
+    must_fit,
+    need_rank,
+    require,
+    with_fallback,
+)
 from wengert.ops.sizes import checked
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.

@@ -16,12 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.errors import InvalidIndexError, invalid
-from wengert.core.lazy_modules import lax
 from wengert.core.padded import Padded
-from wengert.core.types import JaxArray, Op, ShapeDtype, SymbolicTensor, Tensor
+from wengert.ops.declare import (
+    InvalidIndexError,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    apply,
+    dtypes,
+    invalid,
+    lax,
+)
 
 
 def never_written(i: int) -> Exception:

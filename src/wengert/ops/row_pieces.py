@@ -6,12 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.errors import invalid, require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import must_be_fixed
-from wengert.core.types import Op, ShapeDtype, SymbolicTensor, Tensor
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    apply,
+    dtypes,
+    invalid,
+    lax,
+    must_be_fixed,
+    require,
+)
 from wengert.ops.row_list import Rows, as_rows, extent
 from wengert.ops.rows import Blank
 

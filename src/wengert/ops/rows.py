@@ -11,21 +11,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.errors import InvalidIndexError, invalid, require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import NotFixed, fail_if, is_symbol, must_be_fixed
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.lowering_checks import NotFixed
 from wengert.core.padded import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
 from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Dim,
+    DType,
+    InvalidIndexError,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    apply,
+    dtypes,
+    fail_if,
+    invalid,
+    is_symbol,
+    lax,
+    must_be_fixed,
+    require,
+    tf,
+)
 from wengert.ops.row_list import Rows, as_rows, extent, increased, joined, outside, readable, row
 
 if TYPE_CHECKING:
-    from wengert.core.types import Dim, DType, JaxArray, SymbolicTensor, Tensor, Unranked
+    from wengert.core.types import Unranked
     from wengert.graph.ir import Graph
 
 

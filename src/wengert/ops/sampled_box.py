@@ -11,16 +11,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, operand_or_empty
 from wengert.core.dtypes import nums
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.lazy_modules import Lazy, jnp
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
+from wengert.core.lazy_modules import Lazy
 from wengert.ops import philox
-from wengert.ops.declare import must_fit, static_float, static_int
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    fail_if,
+    invalid,
+    jnp,
+    must_fit,
+    operand,
+    operand_or_empty,
+    require,
+    require_dtype,
+    static_float,
+    static_int,
+)
 from wengert.ops.seeds import next_state, seed_state
 
 _TYPES = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)

@@ -12,16 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.op import Joint, Op
-from wengert.core.shapes import check_axis
-from wengert.core.types import Axis, JaxArray, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, static_int, unary
+from wengert.ops.declare import (
+    Axis,
+    JaxArray,
+    Joint,
+    Op,
+    Tensor,
+    TensorLike,
+    apply,
+    check_axis,
+    dtypes,
+    in_float32,
+    lax,
+    lower_in_float32,
+    operand,
+    static_int,
+    tf,
+    unary,
+    with_fallback,
+)
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:

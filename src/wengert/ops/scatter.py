@@ -13,16 +13,30 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import invalid, require
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, TensorLike, TensorShape, Value
 from wengert.core.variable_updates import quotient, require_divisors
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, static_tuple
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    TensorShape,
+    Value,
+    apply,
+    dtypes,
+    fail_if,
+    in_float32,
+    invalid,
+    lax,
+    lower_in_float32,
+    operand,
+    require,
+    shapes,
+    static_tuple,
+    tf,
+    to_tensor,
+)
 from wengert.ops.gather import add_rows, check_indices, fail_outside, integer_tensor
 
 _SUMMABLE = dtypes.nums("biufcs")

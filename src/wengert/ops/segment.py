@@ -14,17 +14,30 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, known_unequal, negative
-from wengert.core.errors import InvalidIndexError, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, static
+from wengert.ops.declare import (
+    Dim,
+    DType,
+    InvalidIndexError,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    fail_if,
+    in_float32,
+    known_unequal,
+    lax,
+    lower_in_float32,
+    negative,
+    operand,
+    require,
+    require_dtype,
+    static,
+    tf,
+    with_fallback,
+)
 from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread

@@ -9,15 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dims, dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, operands
-from wengert.core.errors import invalid, invalid_dtype, require
-from wengert.core.lazy_modules import lax
-from wengert.core.op_facts import TAME
-from wengert.core.types import IndexedSlices, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.core import dims
 from wengert.graph import known_elements
-from wengert.ops.declare import binary, broadcasting, function_of
+from wengert.ops.declare import (
+    TAME,
+    IndexedSlices,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
+    binary,
+    broadcasting,
+    dtypes,
+    function_of,
+    invalid,
+    invalid_dtype,
+    lax,
+    operand,
+    operands,
+    require,
+    shapes,
+)
 
 _WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _LARGE = 4096

@@ -10,11 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import apply
-from wengert.core.dims import is_open, known_unequal, opened
-from wengert.core.errors import invalid, require
-from wengert.core.shapes import Shape, TensorShape, compatible, merge
-from wengert.core.types import Op, ShapeDtype, Tensor, Value
+from wengert.core.dims import opened
+from wengert.core.shapes import Shape, compatible, merge
+from wengert.ops.declare import (
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorShape,
+    Value,
+    apply,
+    invalid,
+    is_open,
+    known_unequal,
+    require,
+)
 
 
 def _infer(x: ShapeDtype, shape: Shape, name: str, rule: str) -> ShapeDtype:

@@ -9,18 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, is_open, negative
-from wengert.core.errors import invalid, require, shown_bytes
-from wengert.core.fallbacks import fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import must_be_fixed
-from wengert.core.op_facts import TAME
+from wengert.core.errors import shown_bytes
 from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
-from wengert.core.types import (
+from wengert.core.types import Unranked
+from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
+    Dim,
     IndexedSlices,
     JaxArray,
     Op,
@@ -29,17 +25,24 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     TensorShape,
-    Unranked,
     Value,
-)
-from wengert.graph import known_elements
-from wengert.ops import public as tf
-from wengert.ops.declare import (
+    apply,
+    dtypes,
     expand,
+    fallback,
     has_unknown_length,
     in_float32,
+    invalid,
+    is_open,
+    lax,
     lower_in_float32,
+    must_be_fixed,
+    negative,
+    operand,
+    require,
+    shapes,
     static_tuple,
+    tf,
     unary,
 )
 from wengert.ops.fast_reductions import combine, fold, sum_rows

@@ -11,23 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, wrap
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, formula, is_open, known_unequal, negative
-from wengert.core.errors import (
+from wengert.core.errors import exhausted, finds_no_room, lower_first
+from wengert.core.sites import caller
+from wengert.ops.declare import (
+    Dim,
+    DType,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    ShapeLike,
+    Tensor,
+    TensorLike,
+    Value,
+    apply,
     at_site,
     describe,
-    exhausted,
-    finds_no_room,
+    dtypes,
+    formula,
     invalid,
-    lower_first,
+    is_open,
+    is_symbol,
+    known_unequal,
+    must_fit,
+    negative,
+    operand,
     require,
+    shapes,
+    static,
+    static_tuple,
+    wrap,
 )
-from wengert.core.lowering_checks import is_symbol
-from wengert.core.sites import caller
-from wengert.core.types import DType, JaxArray, Op, ShapeDtype, ShapeLike, Tensor, TensorLike, Value
-from wengert.ops.declare import must_fit, static, static_tuple
 
 
 def factor(number: Any, dtype: DType) -> Value | float:

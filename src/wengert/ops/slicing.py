@@ -12,20 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply
-from wengert.core.context import executing_eagerly
-from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_value, fail_if, lies_within
-from wengert.core.op import AGAIN, Op, ShapeDtype
+from wengert.core.lowering_checks import lies_within
+from wengert.core.op import AGAIN
 from wengert.core.rule_kernels import Call
-from wengert.core.symbolic import SymbolicTensor, as_number, is_symbolic
-from wengert.core.types import Dim, JaxArray, Tensor, Value, Variable
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    SymbolicTensor,
+    Tensor,
+    Value,
+    Variable,
+    apply,
+    as_number,
+    as_value,
+    at_site,
+    describe,
+    dtypes,
+    executing_eagerly,
+    fail_if,
+    is_symbolic,
+    lax,
+    operand,
+    tf,
+    with_fallback,
+)
 from wengert.ops.row_list import Rows
 from wengert.ops.strides import STRIDED_SLICE, Index, native, position
 

@@ -10,17 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.dims import Dim, negative
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import jnp, lax
-from wengert.core.lowering_checks import is_symbol
-from wengert.core.shapes import check_axis
-from wengert.core.types import (
+from wengert.ops.declare import (
+    HALF,
     Axis,
+    Dim,
     DType,
     DTypeLike,
     JaxArray,
@@ -29,8 +22,22 @@ from wengert.core.types import (
     Tensor,
     TensorLike,
     Value,
+    apply,
+    check_axis,
+    dtypes,
+    in_float32,
+    invalid,
+    is_symbol,
+    jnp,
+    lax,
+    negative,
+    operand,
+    require,
+    require_dtype,
+    static,
+    static_int,
+    with_fallback,
 )
-from wengert.ops.declare import HALF, in_float32, static, static_int
 
 _NARROW = dtypes.nums("float32", "int32")
 SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)

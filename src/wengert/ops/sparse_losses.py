@@ -12,17 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply2
-from wengert.core.context import get_state
-from wengert.core.convert import operand
-from wengert.core.errors import invalid, require, require_dtype
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import fail_if
-from wengert.core.op import PAIRS, Op, Residual, ShapeDtype
-from wengert.core.types import JaxArray, Tensor
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32, must_fit
+from wengert.core.op import PAIRS, Residual
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    apply,
+    apply2,
+    dtypes,
+    fail_if,
+    get_state,
+    in_float32,
+    invalid,
+    lax,
+    lower_in_float32,
+    must_fit,
+    operand,
+    require,
+    require_dtype,
+    shapes,
+    tf,
+)
 from wengert.ops.fast_reductions import fold
 from wengert.ops.losses import last
 from wengert.ops.sizes import checked

@@ -12,14 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.lazy_modules import jsp, lax, special
-from wengert.core.types import JaxArray, Op, Tensor, TensorLike
-from wengert.ops import public as tf
+from wengert.core.lazy_modules import jsp
 from wengert.ops.chebyshev import evaluate
 from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import function_of, in_float32, lower_in_float32, unary
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    Tensor,
+    TensorLike,
+    dtypes,
+    function_of,
+    in_float32,
+    lax,
+    lower_in_float32,
+    special,
+    tf,
+    unary,
+)
 
 _ROOT_PI = math.sqrt(math.pi)
 _SLOPE = 2 / _ROOT_PI

@@ -6,13 +6,21 @@ import math
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, Ranked, ShapeDtype, Tensor
-from wengert.ops import public as tf
-from wengert.ops.declare import where_ranked
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    apply,
+    dtypes,
+    lax,
+    shapes,
+    tf,
+    where_ranked,
+    with_fallback,
+)
 from wengert.ops.scan import linear_recurrence, shift
 
 

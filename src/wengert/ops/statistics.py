@@ -6,13 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply2
-from wengert.core.dims import Dim, larger
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Axis, IndexedSlices, JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.declare import in_float32, lower_in_float32
+from wengert.ops.declare import (
+    Axis,
+    Dim,
+    IndexedSlices,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply2,
+    dtypes,
+    in_float32,
+    larger,
+    lax,
+    lower_in_float32,
+    tf,
+)
 from wengert.ops.fast_reductions import combine, fold
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction

@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.apply import apply
-from wengert.core.errors import InvalidIndexError, invalid
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import as_value, fail_if, is_symbol
-from wengert.core.op_facts import TAME
-from wengert.core.types import JaxArray, Op, ShapeDtype
 from wengert.graph import known_elements
+from wengert.ops.declare import (
+    TAME,
+    InvalidIndexError,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    apply,
+    as_value,
+    fail_if,
+    invalid,
+    is_symbol,
+    lax,
+)
 
 Index = tuple[Any, ...]
 _Slice = builtins.slice

@@ -11,14 +11,33 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, nest, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, operand_or_empty, to_tensor
-from wengert.core.errors import invalid, invalid_dtype, require, require_dtype
-from wengert.core.fallbacks import with_fallback
-from wengert.core.symbolic import is_symbolic
-from wengert.core.types import Axis, DTypeLike, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import is_dynamic, rank_of, static, static_int, static_tuple, unary
+from wengert.core import nest
+from wengert.ops.declare import (
+    Axis,
+    DTypeLike,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    dtypes,
+    invalid,
+    invalid_dtype,
+    is_dynamic,
+    is_symbolic,
+    operand,
+    operand_or_empty,
+    rank_of,
+    require,
+    require_dtype,
+    shapes,
+    static,
+    static_int,
+    static_tuple,
+    to_tensor,
+    unary,
+    with_fallback,
+)
 from wengert.ops.patterns import Pattern, PatternError, compiled
 from wengert.ops.reduce import reduced
 from wengert.ops.sorting import choose_type

@@ -6,21 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply, apply2
-from wengert.core.convert import operand, operands
-from wengert.core.errors import (
-    FailedPreconditionError,
+from wengert.core.errors import FailedPreconditionError
+from wengert.ops.costs import product
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    Ranked,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    apply2,
+    dtypes,
+    function_of,
+    in_float32,
     invalid,
+    lax,
+    must_fit,
+    operand,
+    operands,
     require,
     require_dtype,
+    shapes,
+    tf,
+    where_ranked,
+    with_fallback,
 )
-from wengert.core.fallbacks import with_fallback
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, Ranked, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
-from wengert.ops.costs import product
-from wengert.ops.declare import function_of, in_float32, must_fit, where_ranked
 from wengert.ops.matmul import dot_general
 from wengert.ops.sizes import fixed
 

@@ -10,13 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.lazy_modules import lax
-from wengert.core.op_facts import Hazards, Pole
-from wengert.core.types import Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, function_of, unary
+from wengert.ops.declare import (
+    Hazards,
+    Pole,
+    Tensor,
+    TensorLike,
+    binary,
+    dtypes,
+    function_of,
+    lax,
+    tf,
+    unary,
+)
 
 
 @function_of(

@@ -9,14 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply2
-from wengert.core.lazy_modules import lax
-from wengert.core.op_facts import TAME
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
-from wengert.ops.declare import binary, function_of, in_float32, unary
+from wengert.ops.declare import (
+    TAME,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply2,
+    binary,
+    dtypes,
+    function_of,
+    in_float32,
+    lax,
+    tf,
+    unary,
+)
 
 ABS = Op(
     "abs",

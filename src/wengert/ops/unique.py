@@ -6,13 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import require
-from wengert.core.shapes import check_axis
-from wengert.core.types import DType, DTypeLike, Op, ShapeDtype, Tensor, TensorLike
-from wengert.ops.declare import HALF, must_fit, static_tuple
+from wengert.ops.declare import (
+    HALF,
+    DType,
+    DTypeLike,
+    Op,
+    ShapeDtype,
+    Tensor,
+    TensorLike,
+    apply,
+    check_axis,
+    dtypes,
+    must_fit,
+    operand,
+    require,
+    static_tuple,
+)
 from wengert.ops.sorting import choose_type
 
 

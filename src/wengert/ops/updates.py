@@ -10,24 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
 from wengert.core import late_operations as late
-from wengert.core.apply import apply
-from wengert.core.context import get_state
-from wengert.core.convert import operand
-from wengert.core.errors import invalid
 from wengert.core.shapes import without_leading_ones
-from wengert.core.types import (
+from wengert.core.types import RawSite
+from wengert.ops.declare import (
     IndexedSlices,
     Op,
-    RawSite,
     ShapeDtype,
     SymbolicTensor,
     Tensor,
     Value,
     Variable,
+    apply,
+    dtypes,
+    get_state,
+    invalid,
+    operand,
+    tf,
 )
-from wengert.ops import public as tf
 from wengert.ops.gather import densify
 from wengert.ops.scatter import (
     DIV,

@@ -9,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes, shapes
-from wengert.core.apply import apply
-from wengert.core.convert import operand, operands
-from wengert.core.errors import invalid
-from wengert.core.lazy_modules import lax
-from wengert.core.types import Dim, JaxArray, Op, ShapeDtype, Tensor, Value
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    Dim,
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    Value,
+    apply,
+    dtypes,
+    invalid,
+    lax,
+    operand,
+    operands,
+    shapes,
+    tf,
+)
 
 
 def _corner(start: np.ndarray, shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[slice, ...]:

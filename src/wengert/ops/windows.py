@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import wrap
-from wengert.core.dtypes import DType, as_dtype
-from wengert.core.errors import require
-from wengert.core.lazy_modules import special
+from wengert.core.dtypes import as_dtype
 from wengert.core.sites import caller
-from wengert.core.types import DTypeLike, Tensor, TensorLike
-from wengert.ops.declare import static_float, static_int
+from wengert.ops.declare import (
+    DType,
+    DTypeLike,
+    Tensor,
+    TensorLike,
+    dtypes,
+    require,
+    special,
+    static_float,
+    static_int,
+    wrap,
+)
 from wengert.ops.sizes import at_least, made, table
 
 
