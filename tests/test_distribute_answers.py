@@ -28,6 +28,9 @@ def four_logical_cpus() -> Iterator[None]:
     tf.config.set_logical_device_configuration(cpu, None)
 
 
+NOT_YET = (Path(__file__).parent / "distribute_cases" / "not_yet.txt").read_text().split()
+
+
 def test_every_case_is_recorded() -> None:
     assert set(CASES) == set(ANSWERS)
     assert set(DIFFERENCES) <= set(CASES)
@@ -47,7 +50,11 @@ def _has_several() -> bool:
 @pytest.mark.skipif(not _has_several(), reason="one replica so far")
 @pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
 @pytest.mark.parametrize("case", CASES)
-def test_answers_are_those_of_tensorflow(case: str, traced: bool) -> None:
+def test_answers_are_those_of_tensorflow(
+    case: str, traced: bool, request: pytest.FixtureRequest
+) -> None:
+    if case in NOT_YET:
+        request.applymarker(pytest.mark.xfail(reason="not yet"))
     found = json.loads(json.dumps(answer(tf, case, traced)))
     if case in DIFFERENCES:
         assert agree(found, DIFFERENCES[case]), found
