@@ -50,7 +50,7 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
         "tf.stack([{v}, {v}])", "tf.matmul({m}, W)", "tf.reshape(tf.concat([{v}, {v}], 0), [2, 3])",
         "tf.concat([{m}[1:], {m}[:1]], 0)", "tf.tile({v}[None], [2, 1])", "({m} + {v})",
         "tf.transpose(tf.reshape({m}, [3, 2]))", "tf.gather({m}, [1, 0])", "tf.nn.softmax({m})",
-        "tf.linalg.matmul({m}, tf.linalg.diag({v}))", "tf.expand_dims({v}, 0) * {m}",
+        "tf.linalg.matmul({m}, tf.linalg.diag({v}))", "(tf.expand_dims({v}, 0) * {m})",
         "tf.cumsum({m}, 1, reverse=True)", "tf.einsum('ij,jk->ik', {m}, W)", "{m}[::-1, ::-1]",
         "tf.where({m} > {s}, {m}, {v})", "(tf.split({m}, 2, 0)[0] + {m})",
     ),
