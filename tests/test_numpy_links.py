@@ -50,6 +50,15 @@ SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     ),
     "slice": (lambda x: np.exp(x)[1:, ::2] * 2.0, lambda x: tf.exp(x)[1:, ::2] * 2.0),
     "element": (lambda x: np.exp(x)[1, 2] * 2.0, lambda x: tf.exp(x)[1, 2] * 2.0),
+    "rows by numbers": (lambda x: np.exp(x)[[0, 0, 1]], lambda x: tf.gather(tf.exp(x), [0, 0, 1])),
+    "columns by numbers": (
+        lambda x: np.exp(x)[:, [2, 0]],
+        lambda x: tf.gather(tf.exp(x), [2, 0], axis=1),
+    ),
+    "places": (
+        lambda x: np.exp(x)[np.array([0, 1, 1]), [2, 0, 0]],
+        lambda x: tf.gather_nd(tf.exp(x), [[0, 2], [1, 0], [1, 0]]),
+    ),
     "rows": (
         lambda x: sum(r.sum() for r in np.exp(x)),
         lambda x: tf.reduce_sum(tf.exp(x)),

@@ -18,6 +18,7 @@ def _fresh() -> Iterator[None]:
         counter.traced.clear()
         counter.warned = counter.functions = 0
     always, history.Taking.always = history.Taking.always, False
+    assert not history.Taking.written_down, "a test before left the doctor's history on"
     yield
     settings.none_gradients = "warn"
     history.Taking.always = always

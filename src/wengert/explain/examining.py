@@ -106,7 +106,8 @@ def doctor() -> Iterator[Doctor]:
     """
     self = Doctor()
     before, hooks = findings.begin(self.findings), history.Taking
-    always, hooks.always, hooks.written_down = hooks.always, True, True
+    earlier = hooks.always, hooks.written_down
+    hooks.always, hooks.written_down = True, True
     try:
         with ExitStack() as stack:
             stack.enter_context(exactly())
@@ -119,7 +120,7 @@ def doctor() -> Iterator[Doctor]:
         raise
     finally:
         findings.begin(before)
-        hooks.always, hooks.written_down = always, before is not None
+        hooks.always, hooks.written_down = earlier
 
 
 def examine(error: BaseException) -> list[Explanation]:

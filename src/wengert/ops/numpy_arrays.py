@@ -103,7 +103,7 @@ class LinkedArray(Linked, np.ndarray):
 
     def __getitem__(self, index: Any) -> np.ndarray:
         result = plain(self)[index]
-        return answer(result, lambda x: x[index], (self,), {})
+        return answer(result, lambda x: _part(x, index), (self,), {})
 
     def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
@@ -113,6 +113,15 @@ class LinkedArray(Linked, np.ndarray):
 
     def __deepcopy__(self, memo: Any) -> LinkedArray | np.ndarray:
         return np.copy(self)
+
+
+def _part(x: Tensor, index: Any) -> Tensor:
+    """The part of a tensor at any of NumPy's indices: `x[[0, 0, 1]]`, `x[rows, columns]`."""
+    try:
+        return x[index]
+    except failures():
+        places = np.arange(x._array.size).reshape(x._array.shape)[index]
+        return tf.gather(tf.reshape(x, [-1]), places)
 
 
 class LinkedScalar(Linked):
