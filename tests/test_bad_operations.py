@@ -321,3 +321,25 @@ def test_a_tensor_of_another_dtype_is_the_error_that_tensorflow_raises(
     """TensorFlow raises one kind eagerly, another in functions."""
     with pytest.raises(kind, match="was asked for"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("expression", "help"),
+    [
+        (
+            lambda x: x + (-3),
+            "-3 does not fit uint8: cast the uint8 one with tf.cast(x, tf.int32).",
+        ),
+        (lambda x: 300 - x, "300 does not fit uint8: cast the uint8 one"),
+        (
+            lambda x: x * 300,
+            "300 does not fit uint8: cast the uint8 one with tf.cast(x, tf.int32).",
+        ),
+        (lambda x: x + tf.constant(3), "Cast the int32 one with tf.cast(x, tf.uint8)."),
+    ],
+)
+def test_the_remedy_keeps_numbers_that_do_not_fit(expression: Any, help: str) -> None:
+    for call in (expression, tf.function(expression)):
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            call(tf.constant([1, 2], tf.uint8))
+        assert help in str(caught.value)

@@ -112,7 +112,7 @@ class Checker:
         if want.error and self._is_dead(program, mode, which, got):
             count("an error in dead code")
             return None
-        if got.error and mode in OPEN_MODES and self._is_late(program, mode, which, got):
+        if got.error and mode in MODES and self._is_late(program, mode, which, got):
             count("an error that `outcome` met before it was raised")
             return None
         return d
@@ -120,7 +120,7 @@ class Checker:
     def _is_late(self, program: Program, mode: str, which: int, got: Outcome) -> bool:
         """Whether eager code raises what `got` did, once `outcome` lets errors pass.
 
-        A function of unknown sizes finds some mistakes when it runs, after `outcome` returned.
+        A function finds some mistakes when it runs, after `outcome` returned.
         """
         if "outcome(" not in program.text:
             return False

@@ -223,7 +223,7 @@ def comprehension(g: Generator, depth: int) -> None:
     test = g.pick("", f" if {g.pick('True', 'len(F.name) > 2')}")
     g.write(g.pick(
         f"{rows} = [{made} for {p} in tf.unstack({g.expr('m', 1)}){test}]",
-        f"{rows} = list({{k: {made} for k, {p} in enumerate(tf.split({g.expr('v', 1)}, 3))}}.values())",
+        f"{rows} = list({{k: {made} for k, {p} in enumerate(tf.unstack({g.expr('m', 1)}))}}.values())",
         f"{rows} = [{made} + {second} for {p}, k in zip(tf.unstack({g.expr('m', 1)}), range(5))]",
         f"{rows} = list(map(lambda {p}: {made}, tf.unstack({g.expr('m', 1)})))",
     ))  # fmt: skip

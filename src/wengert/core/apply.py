@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -268,8 +269,19 @@ def bad_dtype(op: Op, inputs: tuple[Value, ...]) -> Exception:
         "the arguments must have the same dtype; there is no promotion between "
         + " and ".join(d.name for d in kinds),
         *result,
-        help=f"Cast the {old.name} one with tf.cast(x, tf.{new.name}).",
+        help=_unfit(result, old, new) or f"Cast the {old.name} one with tf.cast(x, tf.{new.name}).",
     )
+
+
+def _unfit(inputs: Sequence[Value], old: dtypes.DType, new: dtypes.DType) -> str:
+    """What to do for a number that a cast from `old` to `new` would change; empty for others."""
+    for x in inputs:
+        if x.dtype is old and isinstance(x._array, np.ndarray | np.generic) and not x._array.ndim:
+            number = x._array.item()
+            if old.is_integer and new.is_integer and not new.min <= number <= new.max:
+                wide = f"cast the {new.name} one with tf.cast(x, tf.{old.name})"
+                return f"{number} does not fit {new.name}: {wide}."
+    return ""
 
 
 def rescue(op: Op, inputs: tuple[Value, ...], attrs: dict[str, Any], error: Exception) -> Any:
