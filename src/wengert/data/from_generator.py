@@ -119,7 +119,7 @@ class _Items(Iterator[Any]):
             raise _translated(error, self._site) from error
 
 
-def _translated(error: Exception, site: RawSite) -> OpError:
+def _translated(error: Exception, site: RawSite | None) -> OpError:
     """A user's exception as TensorFlow's, with the user's line and the dataset's."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), UnknownError)
     if kind is OpError:
