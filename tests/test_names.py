@@ -100,7 +100,12 @@ def test_every_public_name_is_documented_and_of_use(place: str) -> None:
     for name in public(place):
         value = getattr(module, name)
         assert (value.__doc__ or "").strip(), f"{place}.{name} has no docstring"
-        kinds = (types.ModuleType, types.SimpleNamespace, tf.DType)
+        kinds = (
+            types.ModuleType,
+            types.SimpleNamespace,
+            tf.DType,
+            *((int,) if name.isupper() else ()),
+        )
         assert callable(value) or isinstance(value, kinds), f"{place}.{name} is {value!r}"
 
 
@@ -202,6 +207,32 @@ def test_an_object_offers_what_it_has(make: Any) -> None:
     assert {"backward", "detach", "grad", "requires_grad", "view"}.isdisjoint(shows)
     with pytest.raises(AttributeError, match=r"Gradients come from tf\.GradientTape"):
         value.backward()
+
+
+def test_the_codes_of_errors_are_those_of_tensorflow() -> None:
+    codes = [
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ]
+    assert [getattr(tf.errors, name) for name in codes] == list(range(17))
+    for name in codes[1:]:
+        kind = getattr(tf.errors, f"{name.title().replace('_', '')}Error")
+        assert kind(None, None, "").error_code == getattr(tf.errors, name)
 
 
 @pytest.fixture(scope="module")
