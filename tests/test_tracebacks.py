@@ -288,6 +288,20 @@ def test_pytest_shows_the_test_and_finds_wengert_as_tensorflow(tmp_path: Path) -
     assert "apply.py" in whole.stdout
 
 
+def test_a_caught_error_as_text() -> None:
+    x = tf.ones([2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.function(lambda: tf.matmul(x, x) if x[0, 0] > 0.0 else x)()
+    before = caught.value.__traceback__
+    text = tf.explain.format_exception(caught.value)
+    assert text.startswith("Traceback (most recent call last):\n")
+    assert "apply.py" not in text and "test_tracebacks.py" in text
+    assert "matmul: inner dimensions must agree" in text
+    assert caught.value.__traceback__ is before
+    with pytest.raises(TypeError, match="an exception was expected; got 3"):
+        tf.explain.format_exception(3)  # type: ignore[arg-type]
+
+
 def test_pytest_does_not_rewrite_the_package_of_its_plugin(tmp_path: Path) -> None:
     """A wheel lists its files, and pytest rewrites what is installed together with a plugin."""
     info = tmp_path / "wheel-1.dist-info"
