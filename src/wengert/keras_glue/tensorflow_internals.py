@@ -27,6 +27,7 @@ from wengert.core.op import ShapeDtype
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.tensor import ActsAsTensor, Tensor, is_tensor
 from wengert.core.variable import Variable
+from wengert.distribute.strategies import get_replica_context
 from wengert.functions.cond import cond
 from wengert.graph.builder import Builder, building
 from wengert.keras_glue.private_names import announce
@@ -35,7 +36,7 @@ from wengert.runtime import settings as _settings
 
 if TYPE_CHECKING:
     from wengert.core.dtypes import DType
-    from wengert.distribute.strategies import _Default
+    from wengert.distribute.strategies import Strategy
 
 
 class FuncGraph:
@@ -93,9 +94,12 @@ def smart_cond(
     return cond(pred, true_fn, false_fn)
 
 
-def maybe_merge_call(fn: Callable[..., Any], strategy: _Default, *args: Any, **kwargs: Any) -> Any:
-    """Runs `fn` once for all replicas, of which there is one."""
-    return fn(strategy, *args, **kwargs)
+def maybe_merge_call(fn: Callable[..., Any], strategy: Strategy, *args: Any, **kwargs: Any) -> Any:
+    """Runs `fn` once for all replicas."""
+    context = get_replica_context()
+    if context is None:
+        return fn(strategy, *args, **kwargs)
+    return context.merge_call(fn, args, kwargs)
 
 
 def unwrap(maybe_decorator: Any) -> tuple[list[Any], Any]:
