@@ -6,15 +6,15 @@ per-replica values. Variables are the same for all replicas, so an update is one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, require
-from wengert.core.types import Variable
+from wengert.core.types import Tensor, Values, Variable
 from wengert.core.variable_aliases import plain
-from wengert.distribute.reduce_ops import as_reduce_op
+from wengert.distribute.reduce_ops import CommunicationOptions, ReduceOp, as_reduce_op
 from wengert.distribute.reductions import gather_values, local_results, reduce_values
 from wengert.distribute.replica_context import Here, demand_crossing, here, within
 
@@ -44,12 +44,12 @@ class StrategyExtended:
 
     def update(
         self,
-        var: Any,
+        var: Variable,
         fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
         group: bool = True,
-    ) -> Any:
+    ) -> Tensor:
         """Runs `fn` on a variable, between replicas: what it assigns holds for all of them.
 
         Args:
@@ -73,24 +73,30 @@ class StrategyExtended:
 
     def update_non_slot(
         self,
-        colocate_with: Any,
+        colocate_with: Values,
         fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
         group: bool = True,
-    ) -> Any:
+    ) -> Tensor:
         """Runs `fn` once, between replicas."""
         demand_crossing("update_non_slot")
         place = Here(self._strategy, True, here().replicas)
         return within(place, fn, *args, **(kwargs or {}))
 
-    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
+    def non_slot_devices(self, var_list: Sequence[Variable]) -> tuple[str, ...]:
         """Where variables of an optimizer are that belong to no other variable."""
         return self.parameter_devices
 
     # Reductions.
 
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
+    def reduce_to(
+        self,
+        reduce_op: ReduceOp | str,
+        value: Values,
+        destinations: Values | None,
+        options: CommunicationOptions | None = None,
+    ) -> Tensor:
         """The sum or mean of the values of all replicas.
 
         Args:
@@ -109,34 +115,46 @@ class StrategyExtended:
         return reduce_values(as_reduce_op("reduce_to", reduce_op), value, self._strategy)
 
     def batch_reduce_to(
-        self, reduce_op: Any, value_destination_pairs: Any, options: Any = None
-    ) -> list[Any]:
+        self,
+        reduce_op: ReduceOp | str,
+        value_destination_pairs: Sequence[tuple[Values, Values | None]],
+        options: CommunicationOptions | None = None,
+    ) -> list[Tensor]:
         """`reduce_to` for the first of each pair."""
         return [self.reduce_to(reduce_op, value, to) for value, to in value_destination_pairs]
 
-    def _reduce(self, reduce_op: Any, value: Any) -> Any:
+    def _reduce(self, reduce_op: ReduceOp | str, value: Values) -> Tensor:
         return self.reduce_to(reduce_op, value, None)
 
-    def _gather_to(self, value: Any, destinations: Any, axis: int, options: Any = None) -> Any:
+    def _gather_to(
+        self,
+        value: Values,
+        destinations: Values | None,
+        axis: int,
+        options: CommunicationOptions | None = None,
+    ) -> Tensor:
         return gather_values(value, axis, self._strategy)
 
-    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+    def broadcast_to(self, tensor: Tensor, destinations: Values | None) -> Tensor:
         """The tensor, which all replicas read."""
         return tensor
 
-    def _local_results(self, value: Any) -> tuple[Any, ...]:
+    def _local_results(self, value: Values) -> tuple[Tensor, ...]:
         return local_results(value, self._strategy)
 
     # Variables and replicas.
 
     def call_for_each_replica(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
-    ) -> Any:
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
+    ) -> Tensor:
         """`Strategy.run`."""
         return self._strategy.run(fn, args, kwargs)
 
     @contextmanager
-    def colocate_vars_with(self, colocate_with_variable: Any) -> Iterator[None]:
+    def colocate_vars_with(self, colocate_with_variable: Variable) -> Iterator[None]:
         """A block whose variables are where another one is, which is everywhere."""
         if not self.variable_created_in_scope(colocate_with_variable):
             raise at_site(
@@ -147,24 +165,24 @@ class StrategyExtended:
             )
         yield
 
-    def variable_created_in_scope(self, v: Any) -> bool:
+    def variable_created_in_scope(self, v: Variable) -> bool:
         """Whether a variable belongs to this strategy."""
         if self._strategy._default:
             return True
         return plain(v)._distribute_strategy is self._strategy
 
-    def read_var(self, v: Any) -> Any:
+    def read_var(self, v: Variable) -> Tensor:
         """The value of a variable."""
         return v.read_value()
 
-    def value_container(self, value: Any) -> Any:
+    def value_container(self, value: Variable) -> Variable:
         """The variable itself: it is one for all replicas."""
         return value
 
-    def _unwrap(self, value: Any) -> tuple[Any, ...]:
+    def _unwrap(self, value: Values) -> tuple[Tensor, ...]:
         return self._local_results(value)
 
-    def _group(self, value: Any, name: str | None = None) -> Any:
+    def _group(self, value: Values, name: str | None = None) -> Tensor:
         return nest.map_structure(lambda x: x, value)
 
     def _in_multi_worker_mode(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import dtypes, nest
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, require
-from wengert.core.types import CompositeTensor, IndexedSlices, Value, Variable
+from wengert.core.types import CompositeTensor, IndexedSlices, Tensor, Value, Values, Variable
 from wengert.distribute.reduce_ops import ReduceOp
 from wengert.distribute.replica_context import gathered, here, reduced
 from wengert.distribute.values import DistributedValues, PerReplica
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wengert.distribute.strategies import Strategy
 
 
-def reduce_values(kind: ReduceOp, value: Any, strategy: Strategy) -> Any:
+def reduce_values(kind: ReduceOp, value: Values, strategy: Strategy) -> Tensor:
     """The sum or mean of the values of all replicas, for each in a nest."""
     return nest.map_structure(lambda x: _reduce(kind, x, strategy.num_replicas_in_sync), value)
 
@@ -61,7 +61,7 @@ def _rows(kind: ReduceOp, rows: Any, count: int) -> Any:
     return total if kind is ReduceOp.SUM else total / count
 
 
-def _single(kind: ReduceOp, value: Any, count: int) -> Any:
+def _single(kind: ReduceOp, value: Values, count: int) -> Any:
     """A value that is no per-replica value: it is the mean of itself, but a sum of what?"""
     if count == 1 or kind is ReduceOp.MEAN:
         return value if isinstance(value, CompositeTensor) else operand(value)
@@ -90,7 +90,9 @@ def _slices(kind: ReduceOp, values: Sequence[Any], count: int) -> IndexedSlices:
     return IndexedSlices(rows, tf.concat([v.indices for v in values], 0), values[0]._dense_shape)
 
 
-def reduce_axis(kind: ReduceOp, value: Any, axis: Any, strategy: Strategy) -> Any:
+def reduce_axis(
+    kind: ReduceOp, value: Values, axis: int | Sequence[int], strategy: Strategy
+) -> Tensor:
     """The sum or mean of the elements of all replicas along an axis of each value.
 
     Each element counts the same for a mean, also where replicas have different numbers of them.
@@ -107,10 +109,10 @@ def reduce_axis(kind: ReduceOp, value: Any, axis: Any, strategy: Strategy) -> An
     return nest.map_structure(one, value)
 
 
-def _axes(x: Any, axis: Any) -> list[int]:
+def _axes(x: Any, axis: int | Sequence[int]) -> list[int]:
     """The axes as numbers from 0, checked."""
     rank = x.shape.rank
-    given = list(axis) if isinstance(axis, list | tuple) else [axis]
+    given: list[Any] = list(axis) if isinstance(axis, list | tuple) else [axis]
     if rank is None:
         return [int(a) for a in given]
     for a in given:
@@ -124,7 +126,7 @@ def _axes(x: Any, axis: Any) -> list[int]:
     return [int(a) % rank for a in given]
 
 
-def _of_rows(kind: ReduceOp, rows: Any, axis: Any) -> Any:
+def _of_rows(kind: ReduceOp, rows: Any, axis: int | Sequence[int]) -> Any:
     """All replicas at once: they are one axis more."""
     if rows.shape.rank is None:
         return _of_values(kind, tf.unstack(rows), axis)
@@ -146,7 +148,7 @@ class _Ranked:
         self.dtype = rows.dtype
 
 
-def _of_values(kind: ReduceOp, values: Sequence[Any], axis: Any) -> Any:
+def _of_values(kind: ReduceOp, values: Sequence[Any], axis: int | Sequence[int]) -> Any:
     sums = [tf.reduce_sum(v, _axes(v, axis)) for v in values]
     total = tf.add_n(sums)
     if kind is ReduceOp.SUM:
@@ -154,12 +156,12 @@ def _of_values(kind: ReduceOp, values: Sequence[Any], axis: Any) -> Any:
     return total / tf.cast(tf.add_n([_size(v, axis) for v in values]), total.dtype)
 
 
-def _size(value: Any, axis: Any) -> Any:
+def _size(value: Any, axis: int | Sequence[int]) -> Any:
     """How many elements are summed into one."""
     return tf.reduce_prod(tf.gather(tf.shape(value, dtypes.int64), _axes(value, axis)))
 
 
-def _over(kind: ReduceOp, axis: Any, x: Any, strategy: Strategy) -> Any:
+def _over(kind: ReduceOp, axis: int | Sequence[int], x: Any, strategy: Strategy) -> Tensor:
     """In `merge_call`: the sum of the sums of all replicas, and for a mean of their sizes."""
     x = operand(x)
     count = strategy.num_replicas_in_sync
@@ -170,7 +172,7 @@ def _over(kind: ReduceOp, axis: Any, x: Any, strategy: Strategy) -> Any:
     return total / tf.cast(size, total.dtype)
 
 
-def gather_values(value: Any, axis: int, strategy: Strategy) -> Any:
+def gather_values(value: Values, axis: int, strategy: Strategy) -> Tensor:
     """The values of all replicas, joined along an axis, for each in a nest."""
 
     def one(x: Any) -> Any:

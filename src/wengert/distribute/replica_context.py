@@ -6,16 +6,16 @@ A replica's code is traced once for all of them, so there a value is a tensor of
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from wengert.core import nest
 from wengert.core.context import Scoped, restoring
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.process_settings import PROCESS
-from wengert.core.types import CompositeTensor, IndexedSlices
-from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
+from wengert.core.types import CompositeTensor, IndexedSlices, Values, Variable
+from wengert.distribute.reduce_ops import CommunicationOptions, ReduceOp, as_reduce_op
 from wengert.functions.tracing_state import CONTEXT, enter_context
 from wengert.ops import collectives
 from wengert.ops import public as tf
@@ -23,6 +23,9 @@ from wengert.ops import public as tf
 if TYPE_CHECKING:
     from wengert.core.types import Tensor
     from wengert.distribute.strategies import Strategy
+
+
+R = TypeVar("R")
 
 
 class Here(NamedTuple):
@@ -41,7 +44,7 @@ here = _here.get
 
 
 @restoring
-def within(place: Here, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def within(place: Here, function: Callable[..., R], *args: object, **kwargs: object) -> R:
     """Calls a function at another place."""
     block = object()
     try:
@@ -116,7 +119,9 @@ class ReplicaContext:
     def __exit__(self, *exc: object) -> None:
         leave(self)
 
-    def all_reduce(self, reduce_op: ReduceOp | str, value: Any, options: Any = None) -> Any:
+    def all_reduce(
+        self, reduce_op: ReduceOp | str, value: Values, options: CommunicationOptions | None = None
+    ) -> Tensor:
         """The sum or the mean of the values of all replicas, in each of them.
 
         Args:
@@ -136,7 +141,9 @@ class ReplicaContext:
             return nest.map_structure(_tensor, value)
         return nest.map_structure(lambda x: reduced(kind, x, self.num_replicas_in_sync), value)
 
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
+    def all_gather(
+        self, value: Values, axis: int, options: CommunicationOptions | None = None
+    ) -> Tensor:
         """The values of all replicas, joined along an axis, in each of them.
 
         Args:
@@ -155,7 +162,12 @@ class ReplicaContext:
         count = here().replicas
         return nest.map_structure(lambda x: gathered("all_gather", x, axis, count), value)
 
-    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+    def merge_call(
+        self,
+        merge_fn: Callable[..., R],
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
+    ) -> Any:
         """The result of `merge_fn`, which runs between replicas and gets the strategy first.
 
         Tensors among the arguments stand for the values of all replicas there: `strategy.reduce`
@@ -166,7 +178,7 @@ class ReplicaContext:
         return within(place, merge_fn, self._strategy, *args, **(kwargs or {}))
 
     def _update(
-        self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
+        self, var: Variable, fn: Callable[..., Any], args: Sequence[Values] = (), kwargs: Mapping[str, Values] | None = None, group: bool = True
     ) -> Any:  # fmt: skip
         place = Here(self._strategy, True, here().replicas)
         return within(place, fn, var, *args, **(kwargs or {}))
@@ -194,11 +206,11 @@ def demand_crossing(what: str) -> None:
         )
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: Values) -> Any:
     return value if isinstance(value, CompositeTensor) else operand(value)
 
 
-def reduced(kind: ReduceOp, value: Any, count: int) -> Any:
+def reduced(kind: ReduceOp, value: Values, count: int) -> Any:
     """The sum or mean over all replicas of a value of the trace."""
     if isinstance(value, IndexedSlices):
         return reduced_slices(kind, value, count)
@@ -225,7 +237,7 @@ def reduced_slices(kind: ReduceOp, value: IndexedSlices, count: int) -> IndexedS
     return IndexedSlices(values, indices, value._dense_shape)
 
 
-def gathered(what: str, value: Any, axis: int, count: int) -> Any:
+def gathered(what: str, value: Values, axis: int, count: int) -> Any:
     """The values of all replicas, joined; with no replicas (0) the value itself."""
     if isinstance(value, CompositeTensor):
         raise at_site(

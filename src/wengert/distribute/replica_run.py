@@ -40,7 +40,7 @@ from wengert.functions.trace import Slot, Trace, creator, put_together, take_apa
 from wengert.graph.builder import Builder, building
 from wengert.graph.verify import checked
 from wengert.ops.collectives import replica_id
-from wengert.ops.seeds import draw
+from wengert.ops.seeds import Places, draw
 
 if TYPE_CHECKING:
     from wengert.distribute.strategies import Strategy
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
 # Eagerly.
 
 
-class _Streams:
+class _Streams(Places):
     """Random states of a graph that runs once: drawn like those of eager operations."""
 
     def draw(self, place: int, kind: str, seed: int | None) -> np.ndarray:
@@ -92,7 +92,7 @@ def run_now(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any, 
     checked(graph)
     graph.cache[engine_choice.TRANSIENT] = True
     trace = Trace(graph, Slot(0), None, site)
-    trace.places = _Streams()  # type: ignore[assignment]
+    trace.places = _Streams()
     trace.single, trace.flat = False, (list, (), [*range(len(values))])
     return made(trace._call_fully(leaves, site))
 
@@ -153,7 +153,7 @@ def emit_run(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any)
     check_aggregated(inner, [v for v, e in zip(carried, ends[shown:], strict=True) if e == 0])
     ends = (0,) * shown + tuple([0 if a else None for a in apart])
     if even and not _opens(graph, specs, shown):
-        given = [x for t in taken for x in t.parts]  # type: ignore[union-attr]
+        given = [x for t in taken for x in _parts(t)]
         outs: list[Any] = emit_replicated(
             graph, axes, ends, count, [*given, *starts, *closed.tensors]
         )

@@ -6,7 +6,7 @@ With one replica a function runs as it is. With several it is traced once for al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from wengert.core.sites import caller
 from wengert.core.tensor import full_name
 from wengert.distribute.distributed_dataset import datasets_from_function, distribute_dataset
 from wengert.distribute.extended import StrategyExtended as StrategyExtended
-from wengert.distribute.input_options import InputContext, InputOptions, ValueContext
+from wengert.distribute.input_options import InputContext, InputOptions, RunOptions, ValueContext
 from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
 from wengert.distribute.reductions import gather_values, local_results, reduce_axis, reduce_values
 from wengert.distribute.replica_context import (
@@ -36,6 +36,7 @@ from wengert.graph.builder import building
 from wengert.ops.losses import REPLICAS
 
 if TYPE_CHECKING:
+    from wengert.core.types import Tensor, Values
     from wengert.data.dataset import Dataset
 
 
@@ -84,7 +85,11 @@ class Strategy:
             leave(block)
 
     def run(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
+        options: RunOptions | None = None,
     ) -> Any:
         """Runs a function in each replica, on the values that replica has.
 
@@ -119,7 +124,9 @@ class Strategy:
             return within(Here(self, True), _runner(self, fn), *args, **kwargs)
         return within(Here(self, True), run_now, self, fn, args, kwargs, caller(1))
 
-    def reduce(self, reduce_op: str | ReduceOp, value: Any, axis: Any) -> Any:
+    def reduce(
+        self, reduce_op: str | ReduceOp, value: Values, axis: int | Sequence[int] | None
+    ) -> Tensor:
         """The sum or mean of the values of all replicas.
 
         Args:
@@ -141,7 +148,7 @@ class Strategy:
             return reduce_values(kind, value, self)
         return reduce_axis(kind, value, axis, self)
 
-    def gather(self, value: Any, axis: int) -> Any:
+    def gather(self, value: Values, axis: int) -> Tensor:
         """The values of all replicas, joined along an axis.
 
         Args:
@@ -200,7 +207,7 @@ class Strategy:
         values = [value_fn(ValueContext(k, count)) for k in range(count)]
         return values[0] if self._default else PerReplica(values)
 
-    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+    def experimental_local_results(self, value: Values) -> tuple[Tensor, ...]:
         """What each replica here has of a value."""
         return local_results(value, self)
 
@@ -237,11 +244,15 @@ def _check_scope(strategy: Strategy) -> None:
 class _Default(Strategy):
     _default = True
 
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: InputOptions | None = None
+    ) -> Any:
         """The dataset itself."""
         return dataset
 
-    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+    def distribute_datasets_from_function(
+        self, dataset_fn: Any, options: InputOptions | None = None
+    ) -> Any:
         """The dataset that the function makes."""
         return dataset_fn(InputContext())
 

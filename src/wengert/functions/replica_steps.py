@@ -18,6 +18,7 @@ from wengert.engines.replica_execution import SIDE_BY_SIDE
 from wengert.functions.branch_nodes import emit_switch
 from wengert.functions.graph_replay import run_node
 from wengert.functions.loop_nodes import Loop, emit_loop
+from wengert.functions.replicas import Axes
 from wengert.functions.subgraphs import make_graph
 from wengert.functions.vectorized_map import emit_batched
 from wengert.graph.builder import building
@@ -27,7 +28,7 @@ from wengert.ops.collectives import ALL_GATHER, ALL_REDUCE, REPLICA_ID, REPLICA_
 from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH, joins
 
 # What a value is in each replica; the same tensor in all of them where they share it.
-Column = list[Any]
+Column = list["Tensor"]
 
 
 @restoring
@@ -35,7 +36,7 @@ def in_step(graph: Graph, inputs: Sequence[Column], replicas: int) -> list[Colum
     """The outputs of a graph in each replica, for its inputs in each."""
     outer = get_state() or State()
     shared = {v: wrap(c) for v, c in graph.constants.items()}
-    envs: list[dict[int, Any]] = [dict(shared) for _ in range(replicas)]
+    envs: list[dict[int, Tensor]] = [dict(shared) for _ in range(replicas)]
     for value, column in zip(graph.all_inputs(), inputs, strict=True):
         _put(envs, value, column)
     if outer.graph is not None:
@@ -50,12 +51,12 @@ def in_step(graph: Graph, inputs: Sequence[Column], replicas: int) -> list[Colum
     return [[env[v] for env in envs] for v in graph.all_outputs()]
 
 
-def _put(envs: list[dict[int, Any]], value: int, column: Column) -> None:
+def _put(envs: list[dict[int, Tensor]], value: int, column: Column) -> None:
     for env, x in zip(envs, column, strict=True):
         env[value] = x
 
 
-def _step(graph: Graph, node: Node, envs: list[dict[int, Any]]) -> None:
+def _step(graph: Graph, node: Node, envs: list[dict[int, Tensor]]) -> None:
     meet = _MEETINGS.get(node.op)
     if meet is None and node.op in _HOLDERS and _joins(node):
         meet = _HOLDERS[node.op]
@@ -77,7 +78,7 @@ def _step(graph: Graph, node: Node, envs: list[dict[int, Any]]) -> None:
         run_node(graph, node, env)
 
 
-def _shared(envs: list[dict[int, Any]], value: int) -> bool:
+def _shared(envs: list[dict[int, Tensor]], value: int) -> bool:
     first = envs[0][value]
     return all(env[value] is first for env in envs)
 
@@ -126,15 +127,15 @@ def _call(node: Node, columns: list[Column], replicas: int) -> list[Column]:
     return in_step(node.attrs["graph"], columns, replicas)
 
 
-def _flat(columns: Sequence[Column]) -> list[Any]:
+def _flat(columns: Sequence[Column]) -> list[Tensor]:
     return [x for column in columns for x in column]
 
 
-def _columns(xs: Sequence[Any], replicas: int) -> list[Column]:
+def _columns(xs: Sequence[Tensor], replicas: int) -> list[Column]:
     return [list(xs[k : k + replicas]) for k in range(0, len(xs), replicas)]
 
 
-def _wide(graph: Graph, given: list[Any], replicas: int, first: int = 0) -> Graph:
+def _wide(graph: Graph, given: list[Tensor], replicas: int, first: int = 0) -> Graph:
     """A graph for all replicas, whose inputs from `first` on are there for each of them."""
     here: Any = building()
     specs = [here.specs[here.value_of(x)] for x in given]
@@ -146,9 +147,9 @@ def _wide_of(
     specs: list[ShapeDtype],
     replicas: int,
     first: int = 0,
-    end: Callable[[list[Column]], list[Any]] = _flat,
+    end: Callable[[list[Column]], list[Tensor]] = _flat,
 ) -> Graph:
-    def run(*xs: Any) -> list[Any]:
+    def run(*xs: Tensor) -> list[Tensor]:
         shared = [[x] * replicas for x in xs[:first]]
         return end(in_step(graph, [*shared, *_columns(xs[first:], replicas)], replicas))
 
@@ -209,7 +210,7 @@ _MEETINGS: dict[Any, Any] = {
 _WIDE: CacheKey[dict[Any, Graph]] = CacheKey("the replicas side by side")
 
 
-def side_by_side(graph: Graph, axes: Any, ends: Any, replicas: int) -> Graph:
+def side_by_side(graph: Graph, axes: Axes, ends: Axes, replicas: int) -> Graph:
     """A graph for all replicas: each input with an axis, and each such result, once for each."""
     key = axes, ends, replicas
     made = graph.cache.setdefault(_WIDE, {})
@@ -219,7 +220,7 @@ def side_by_side(graph: Graph, axes: Any, ends: Any, replicas: int) -> Graph:
     return cached
 
 
-def _side_by_side(graph: Graph, axes: Any, ends: Any, replicas: int) -> Graph:
+def _side_by_side(graph: Graph, axes: Axes, ends: Axes, replicas: int) -> Graph:
     specs = []
     for value, axis in zip(graph.all_inputs(), axes, strict=True):
         specs += [graph.specs[value]] * (replicas if axis == 0 else 1)
