@@ -429,7 +429,6 @@ class TestApi:
         lines = capsys.readouterr().out.splitlines()
         assert [line.rpartition("; ")[2] for line in lines] == [
             "use `tf.keras.backend`.",
-            "use the public name under `tf.`.",
             "use `tf.add`.",
         ]
 

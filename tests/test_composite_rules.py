@@ -179,7 +179,7 @@ def test_composites_and_unknown_ranks_leave_functions_as_they_are() -> None:
 INSTALLERS = {
     "cli/children.py": "processes that a program starts begin as it did, while `wengert run` runs",
     "explain/settings.py": "a setting of the doctor, no method",
-    "keras_glue/tensorflow_internals.py": "the names under which classes are shown",
+    "keras_glue/private_names.py": "the names under which classes are shown",
     "ops/array_methods.py": "methods of tensors and linked arrays, on import",
     "ops/numpy_protocols.py": "protocols of NumPy, on import",
     "ops/operators.py": "operators of tensors, on import",

@@ -34,6 +34,7 @@ ROOMS = [
     "experimental",
     "compat",
     "surface",
+    "internals",
     "keras_glue",
     "cli",
 ]

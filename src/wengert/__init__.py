@@ -54,6 +54,7 @@ _PLACES = _read(
         "composite.values": "type_spec_from_value",
         "core.convert": "register_tensor_conversion_function",
         "core.indexed_slices": "IndexedSlicesSpec",
+        "core.variable_creators": "variable_creator_scope",
         "engines.engine_choice": "engine",
         "functions.vectorized_map": "vectorized_map",
         "functions.cond": "case cond switch_case",

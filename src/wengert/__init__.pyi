@@ -90,6 +90,7 @@ from wengert.core.tensor_spec import TypeSpec as TypeSpec
 from wengert.core.variable import Variable as Variable
 from wengert.core.variable import VariableAggregation as VariableAggregation
 from wengert.core.variable import VariableSynchronization as VariableSynchronization
+from wengert.core.variable_creators import variable_creator_scope as variable_creator_scope
 from wengert.engines.engine_choice import engine as engine
 from wengert.functions.cond import case as case
 from wengert.functions.cond import cond as cond

@@ -23,6 +23,7 @@ from wengert.ops.random import (
     stateless_categorical,
     stateless_gamma,
     stateless_normal,
+    stateless_parameterized_truncated_normal,
     stateless_poisson,
     stateless_truncated_normal,
     stateless_uniform,

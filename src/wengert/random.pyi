@@ -25,6 +25,9 @@ from wengert.ops.random import stateless_binomial as stateless_binomial
 from wengert.ops.random import stateless_categorical as stateless_categorical
 from wengert.ops.random import stateless_gamma as stateless_gamma
 from wengert.ops.random import stateless_normal as stateless_normal
+from wengert.ops.random import (
+    stateless_parameterized_truncated_normal as stateless_parameterized_truncated_normal,
+)
 from wengert.ops.random import stateless_poisson as stateless_poisson
 from wengert.ops.random import stateless_shuffle as _stateless_shuffle
 from wengert.ops.random import stateless_truncated_normal as stateless_truncated_normal

@@ -37,9 +37,10 @@ from wengert.autograph.traced_values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
-from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
+from wengert.core.symbolic import SymbolicTensor
 
 if TYPE_CHECKING:
+    from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
     from wengert.functions.tensor_array import TensorArray
 
 

@@ -20,7 +20,8 @@ from wengert.autograph.retrace import Learn, Owner
 from wengert.autograph.undefined import EMPTY
 from wengert.core.context import get_state
 from wengert.core.errors import at_site
-from wengert.core.types import SymbolicTensor, Value
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor import Value
 
 OBJECTS = "objects"
 _PLAIN = (Value, ModuleType, FunctionType, MethodType, type, str, bytes, int, float, complex)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from wengert.checkpoint import format, state_file
 from wengert.checkpoint.object_graph import walk
@@ -74,8 +75,10 @@ class Checkpoint(AutoTrackable):
         def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        # A weak reference lets a model keep a checkpoint of itself.
         self._self_root = root
         self._self_save_counter: Variable | None = None
+        root = self._root()
         if root is not None and (not is_trackable(root) or _needs_a_name(root)):
             raise at_site(
                 ValueError(
@@ -105,15 +108,21 @@ class Checkpoint(AutoTrackable):
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         counter = self._self_save_counter
         return {
-            **({} if self._self_root is None else children(self._self_root)),
+            **({} if self._root() is None else children(self._root())),
             **super()._trackable_children(save_type, **kwargs),
             **({} if counter is None else {"save_counter": counter}),
         }
 
     def _await(self, restoration: Restoration, node: int) -> None:
         super()._await(restoration, node)
-        if hasattr(self._self_root, "_await"):
-            self._self_root._await(restoration, node)
+        root = self._root()
+        if hasattr(root, "_await"):
+            root._await(restoration, node)
+
+    def _root(self) -> Any:
+        """The object whose children are saved, if there is one."""
+        root = self._self_root
+        return root() if isinstance(root, ref) else root
 
     @property
     def save_counter(self) -> Variable:

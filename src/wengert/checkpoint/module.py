@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert.checkpoint.trackable import AutoTrackable
 from wengert.core import nest
 from wengert.core.context import name_scope, scoped
 from wengert.core.errors import at_site
+from wengert.core.nest_paths import walk
 from wengert.core.variable import Variable
 
 
@@ -29,7 +30,8 @@ class Module(AutoTrackable):
     ['Variable:0']
     """
 
-    _ignored = ("_name", "_scope_name", "_name_scope")
+    # Attributes that are not looked into; libraries add their own.
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(("_self_awaiting", "_self_tracked"))
 
     def __init__(self, name: str | None = None) -> None:
         chosen = _snake(type(self).__name__) if name is None else name
@@ -74,54 +76,98 @@ class Module(AutoTrackable):
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables of this module and of those inside it."""
-        return tuple(x for x in self._walk() if isinstance(x, Variable))
+        return tuple(self._flatten(predicate=_is_variable, expand_composites=True))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        return tuple(v for v in self.variables if v.trainable)
+        return tuple(self._flatten(predicate=_is_trainable, expand_composites=True))
 
     @property
-    def non_trainable_variables(self) -> tuple[Variable, Variable, Variable] | tuple[Variable, ...]:
-        return tuple(v for v in self.variables if not v.trainable)
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        return tuple(self._flatten(predicate=_is_fixed, expand_composites=True))
 
     @property
     def submodules(self) -> tuple[Any, ...]:
         """All modules inside this one, at any depth."""
-        return tuple(x for x in self._walk() if isinstance(x, Module))
+        return tuple(self._flatten(predicate=_is_module))
 
-    def _walk(self) -> Iterator[Any]:
-        """Variables and modules by attribute name, own ones first; each object once."""
-        seen = {id(self)}
-        left: list[Module] = [self]
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], bool] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """The leaves of attributes for which `predicate` holds, own ones first, each once.
+
+        Libraries call it, and override it to leave some out. With paths, what is found twice
+        comes twice.
+        """
+        walk = _Walk(recursive, predicate, attribute_traversal_key, with_path, expand_composites)
+        return walk.over(self)
+
+
+class _Walk(NamedTuple):
+    """One walk over the attributes of modules."""
+
+    recursive: bool
+    predicate: Callable[[Any], bool] | None
+    order: Callable[[str], Any] | None
+    with_path: bool
+    expand: bool
+
+    def over(self, root: Module) -> Iterator[Any]:
+        """The leaves below a module, one module after the other."""
+        seen = {id(root)}
+        left: list[tuple[tuple[Any, ...], frozenset[int], Module]] = [((), frozenset(seen), root)]
         while left:
-            module = left.pop()
-            inner: list[Module] = []
-            for key in sorted(vars(module)):
-                if key in module._ignored:
-                    continue
-                for leaf in _leaves(vars(module)[key]):
+            path, above, module = left.pop()
+            inner = []
+            for place, leaf in self._of(module, path):
+                if not self.with_path:
                     if id(leaf) in seen:
                         continue
                     seen.add(id(leaf))
-                    yield leaf
-                    if isinstance(leaf, Module):
-                        inner.append(leaf)
+                if self.predicate is None or self.predicate(leaf):
+                    yield (place, leaf) if self.with_path else leaf
+                if self.recursive and isinstance(leaf, Module) and id(leaf) not in above:
+                    way = above | {id(leaf)} if self.with_path else above
+                    inner.append((place, way, leaf))
             left.extend(reversed(inner))
 
-    def _flatten(
-        self, recursive: bool = True, predicate: Any = None, expand_composites: bool = False
-    ) -> Iterator[Any]:
-        """The leaves for which `predicate` holds; kept for programs that call it."""
-        result = self._walk() if recursive else iter(_leaves(vars(self)))
-        return (x for x in result if predicate is None or predicate(x))
+    def _of(self, module: Module, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+        """The leaves of one module's own attributes, with their paths."""
+        ignored = module._TF_MODULE_IGNORED_PROPERTIES
+        for key in sorted(vars(module), key=self.order):
+            if key not in ignored:
+                for below, leaf in _leaves(vars(module)[key], self.expand, self.with_path):
+                    yield (*path, key, *below), leaf
 
 
-def _leaves(value: Any) -> list[Any]:
-    """The variables and modules in a nest."""
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, Variable)
+
+
+def _is_trainable(x: Any) -> bool:
+    return isinstance(x, Variable) and bool(x.trainable)
+
+
+def _is_fixed(x: Any) -> bool:
+    return isinstance(x, Variable) and not x.trainable
+
+
+def _is_module(x: Any) -> bool:
+    return isinstance(x, Module)
+
+
+def _leaves(value: Any, expand: bool, with_path: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a nest with their paths, which are empty where nobody asks for them."""
+    if with_path:
+        return walk(value, value, expand)
     try:
-        leaves = nest.flatten(value)
+        return (((), leaf) for leaf in nest.flatten(value, expand))
     except TypeError:
         # A dict whose keys cannot be ordered is still walked, in its own order.
         members = value.values() if isinstance(value, Mapping) else value
-        return [x for v in members for x in _leaves(v)]
-    return [x for x in leaves if isinstance(x, Variable | Module)]
+        return (found for v in members for found in _leaves(v, expand, with_path))

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, describe
 from wengert.core.tensorflow_values import is_foreign
-from wengert.core.types import Tensor, Variable
+from wengert.core.variable import Variable
 
 if TYPE_CHECKING:
     from wengert.checkpoint.restore import Restoration
+    from wengert.core.tensor import Tensor
 
 
 _CONTAINERS = list | tuple | dict
@@ -71,6 +72,35 @@ class Trackable:
         self._offer(name, trackable)
         tracked[name] = trackable
         return trackable
+
+    def _add_variable_with_custom_getter(
+        self,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        getter: Any = None,
+        overwrite: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """A variable that `getter` makes, as a child; Keras 2 makes its weights so."""
+        made = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
+        return self._track_trackable(made, name, overwrite) if is_trackable(made) else made
+
+    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+        """Gives a child that was made later what a checkpoint has for it."""
+        self._offer(name, trackable)
+
+    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
+        """The child of a name, or `None`."""
+        return self.__dict__.get("_self_tracked", {}).get(name)
+
+    def _no_dependency(self, value: Any) -> Any:
+        """The value: what is a child is decided when a checkpoint is written."""
+        return value
+
+    def _maybe_initialize_trackable(self) -> None:
+        """Nothing: tracking needs no preparation."""
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The children by name."""
@@ -176,11 +206,10 @@ def children(x: Any) -> dict[str, Any]:
     """The children of an object by name, in the order of their names."""
     if variable_of(x) is not None:
         return {}
+    if isinstance(x, list | tuple):
+        return members_with_state(x)
     if isinstance(x, dict):
-        result = _entries(x)
-    elif isinstance(x, list | tuple):
-        names: Iterable[str] = getattr(x, "_fields", None) or map(str, range(len(x)))
-        return {n: c for n, c in zip(names, x, strict=True) if is_trackable(c)}
+        result = members_with_state(x)
     elif hasattr(type(x), "_trackable_children"):
         result = {n: c for n, c in x._trackable_children().items() if is_trackable(c)}
     else:
@@ -188,6 +217,14 @@ def children(x: Any) -> dict[str, Any]:
         if not result and _has_variables(x):
             result = {"variables": list(x.variables)}
     return dict(sorted(result.items()))
+
+
+def members_with_state(x: Any) -> dict[str, Any]:
+    """What a checkpoint looks into among the members of a list, tuple or dict, by name."""
+    if isinstance(x, dict):
+        return _entries(x)
+    names: Iterable[str] = getattr(x, "_fields", None) or map(str, range(len(x)))
+    return {n: c for n, c in zip(names, x, strict=True) if is_trackable(c)}
 
 
 def _attributes(x: Any) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import wengert
 from wengert.core.errors import InvalidArgumentError
+from wengert.internals.public_names import tensorflow_names
 
 ROOTS = ("tensorflow", "wengert")
 PYTHON = "tf.python."
@@ -43,17 +43,6 @@ def public_name(name: str) -> str:
     if parts[1:3] == ["compat", "v2"]:
         del parts[1:3]
     return ".".join(parts)
-
-
-@cache
-def tensorflow_names() -> frozenset[str]:
-    """All public names of TensorFlow 2.21, as `tf.math.abs`."""
-    result = set()
-    text = (Path(__file__).parent / "tensorflow_names.txt").read_text(encoding="utf-8")
-    for row in text.splitlines():
-        prefix, _, names = row.partition(": ")
-        result.update(f"{prefix}.{name}" for name in names.split())
-    return frozenset(result)
 
 
 @cache
@@ -131,8 +120,8 @@ def _is_of_composites(name: str) -> bool:
 
 
 def _is_private(name: str) -> bool:
-    """Whether a name below `tf.python` or `tf.__internal__` is there because Keras asks for it."""
-    from wengert.keras_glue.tensorflow_internals import holds
+    """Whether a name below `tf.python` or `tf.__internal__` is in the table of inside names."""
+    from wengert.internals.modules import holds
 
     return holds(name.removeprefix("tf."))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from wengert.compat import v1_changed
 from wengert.compat import v1_logging as logging
-from wengert.compat.v1_changed import where
+from wengert.compat.v1_changed import Variable, where
 from wengert.compat.v1_changed import while_loop as while_loop
 from wengert.core.context import executing_eagerly
 from wengert.core.missing_names import absent
@@ -21,6 +21,7 @@ from wengert.ops.cast import cast
 from wengert.ops.seeds import set_seed as set_random_seed
 
 __all__ = [
+    "Variable",
     "enable_control_flow_v2",
     "enable_eager_execution",
     "enable_resource_variables",

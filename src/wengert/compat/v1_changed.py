@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
+from wengert.core import variable as core_variable
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
@@ -18,7 +19,28 @@ from wengert.ops import select
 from wengert.ops.shaping import reshape, stop_gradient
 
 if TYPE_CHECKING:
-    from wengert.core.types import Tensor, Variable
+    from wengert.core.types import Tensor
+
+
+class _VariableType(type):
+    def __call__(
+        cls, initial_value: Any = None, trainable: bool | None = None, collections: Any = None,
+        validate_shape: bool = True, caching_device: Any = None, name: str | None = None,
+        variable_def: Any = None, dtype: Any = None, expected_shape: Any = None,
+        import_scope: Any = None, constraint: Any = None, use_resource: bool | None = None,
+        **options: Any,
+    ) -> Any:  # fmt: skip
+        return core_variable.Variable(
+            initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype,
+            import_scope, constraint, **{n: v for n, v in options.items() if v is not None},
+        )  # fmt: skip
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, core_variable.Variable)
+
+
+class Variable(metaclass=_VariableType):
+    """`tf.Variable` with the arguments that only TensorFlow 1 had, which have no effect."""
 
 
 def where(
@@ -57,7 +79,7 @@ def in_top_k(
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Variable | None = None,
+    labels: Any = None,
     logits: list[list[float]] | None = None,
     dim: int = -1,
     name: str | None = None,

@@ -11,8 +11,8 @@ from wengert.core.missing_names import namespace as _namespace
 from wengert.runtime.placement import get_logger as _logger
 
 __all__ = [
-    "DEBUG", "ERROR", "FATAL", "INFO", "WARN", "debug", "error", "fatal", "get_verbosity", "info",
-    "log", "set_verbosity", "warn", "warning",
+    "DEBUG", "ERROR", "FATAL", "INFO", "WARN", "debug", "error", "fatal", "flush", "get_verbosity", "info",
+    "TaskLevelStatusMessage", "log", "log_every_n", "log_first_n", "log_if", "set_verbosity", "vlog", "warn", "warning",
 ]  # fmt: skip
 
 
@@ -29,6 +29,47 @@ def get_verbosity() -> int:
 def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
     """Logs a message at a level."""
     _logger().log(level, msg, *args, **kwargs)
+
+
+_seen: dict[Any, int] = {}
+
+
+def _count(msg: Any) -> int:
+    """How often a message has come so far."""
+    _seen[msg] = _seen.get(msg, -1) + 1
+    return _seen[msg]
+
+
+def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
+    """Logs a message if a condition holds."""
+    if condition:
+        log(level, msg, *args)
+
+
+def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs a message the first `n` times."""
+    log_if(level, msg, _count(msg) < n, *args)
+
+
+def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs a message each `n`th time, from the first on."""
+    log_if(level, msg, _count(msg) % n == 0, *args)
+
+
+def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs a message for debugging."""
+    debug(msg, *args, **kwargs)
+
+
+def flush() -> None:
+    """Writes out what handlers hold back."""
+    for handler in _logger().handlers:
+        handler.flush()
+
+
+def TaskLevelStatusMessage(msg: Any) -> None:
+    """Logs an error that concerns a whole task."""
+    error(msg)
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:

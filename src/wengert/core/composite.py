@@ -41,6 +41,11 @@ class CompositeTensor(ActsAsTensor):
         return gradient
 
     def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        from wengert.core.convert import by_program
+
+        result = by_program(self, dtype)
+        if result is not NotImplemented:
+            return result
         raise at_site(
             ValueError(
                 f"convert_to_tensor: a {type(self).__name__} is not one dense tensor. "

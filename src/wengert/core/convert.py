@@ -81,7 +81,7 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
             return convert(dtype=dtype or None)
         value = array_of(value)
     if CONVERSIONS:
-        result = _by_program(value, dtype)
+        result = by_program(value, dtype)
         if result is not NotImplemented:
             return result
     if kind in _SEQUENCES:
@@ -125,7 +125,8 @@ def register_tensor_conversion_function(
     CONVERSIONS.sort(key=lambda entry: entry[0])
 
 
-def _by_program(value: Any, dtype: DType | None) -> Any:
+def by_program(value: Any, dtype: DType | None) -> Any:
+    """What a registered conversion makes of a value; `NotImplemented` without one."""
     for _, kinds, convert in CONVERSIONS:
         if isinstance(value, kinds):
             tensor = convert(value, dtype=dtype, name=None, as_ref=False)

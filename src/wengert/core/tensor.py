@@ -139,6 +139,8 @@ class Value:
             )
         return bool(self._array.reshape(()).item())
 
+    __nonzero__ = __bool__  # its name in Python 2, by which libraries copy it
+
     def __int__(self) -> int:
         return int(self._real("int"))
 
@@ -195,6 +197,45 @@ class Tensor(Value):
     __slots__ = ("_site",)
 
     _site: RawSite | None
+
+    # Which operators libraries put on classes of their own.
+    OVERLOADABLE_OPERATORS = frozenset(
+        f"__{name}__"
+        for name in [
+            "abs",
+            "add",
+            "and",
+            "eq",
+            "floordiv",
+            "ge",
+            "getitem",
+            "gt",
+            "invert",
+            "le",
+            "lt",
+            "matmul",
+            "mod",
+            "mul",
+            "ne",
+            "neg",
+            "or",
+            "pow",
+            "radd",
+            "rand",
+            "rfloordiv",
+            "rmatmul",
+            "rmod",
+            "rmul",
+            "ror",
+            "rpow",
+            "rsub",
+            "rtruediv",
+            "rxor",
+            "sub",
+            "truediv",
+            "xor",
+        ]
+    )
 
     if TYPE_CHECKING:  # installed by `ops.array_methods`
         T: Any

@@ -10,13 +10,13 @@ import enum
 import sys
 from collections.abc import Callable, Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core import late_operations as late
-from wengert.core.context import UPDATES, building_graph, get_state, scoped
+from wengert.core.context import building_graph, get_state, scoped
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, CALLED_BACK, new_lock, while_holding
@@ -30,6 +30,7 @@ from wengert.core.tensor import (
     new_id,
     show_array,
 )
+from wengert.core.variable_creators import CREATORS, created
 from wengert.core.variable_updates import SOLE, Scattered, has_company, updating
 
 if TYPE_CHECKING:
@@ -103,9 +104,6 @@ class Variable(Scattered):
         "_open", "_save_slice_info", "_synchronization", "_trainable",
     )  # fmt: skip
 
-    _distribute_strategy: Any = None  # the strategy in whose scope it was made
-    _copies: Any = None  # the variable that holds the copies of all replicas, where each has one
-
     @property
     def _array(self) -> np.ndarray:
         """The value as a NumPy array, fetched from a device when somebody looks.
@@ -145,6 +143,11 @@ class Variable(Scattered):
         self._device = array
         self._host = None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if CREATORS.get() and cls is Variable:
+            return created(cls, args, kwargs)
+        return _new(cls)
+
     def __init__(
         self,
         initial_value: Any = None,
@@ -163,6 +166,8 @@ class Variable(Scattered):
     ) -> None:
         from wengert.core.convert import operand
 
+        if CREATORS.get() and hasattr(self, "_lock"):
+            return  # a creator has made it
         if initial_value is None:
             raise at_site(ValueError("Variable: give `initial_value`, a value or a function."))
         _check_member("synchronization", synchronization, VariableSynchronization)
@@ -321,9 +326,6 @@ class Variable(Scattered):
 
     def _update(self, method: str, *given: Any) -> Variable:
         """The same update as an operation of the graph being built."""
-        prepare = UPDATES.get()
-        if prepare is not None:
-            given = prepare(self, method, given)
         late.UPDATE.call(self, method, *given)
         return self
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 from types import CellType, FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
+from wengert.core.symbolic import SymbolicTensor
+from wengert.core.tensor_spec import TensorSpec
 from wengert.graph.builder import building
+
+if TYPE_CHECKING:
+    from wengert.core.tensor import Tensor
 
 
 class Captured:

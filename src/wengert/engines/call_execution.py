@@ -24,7 +24,6 @@ from wengert.engines import (
     engine_choice,
     host,
     loop_execution,
-    replica_execution,
     rollback,
     specialised_kernels,
     xla,
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
     from wengert.engines.lower import Lowering
 
 
-host.RUNNERS.requires(branch_execution, loop_execution, replica_execution)
+host.RUNNERS.requires(branch_execution, loop_execution)
 host.SHORTER.requires(specialised_kernels)
-LOWERINGS.requires(branch_execution, loop_execution, replica_execution)
+LOWERINGS.requires(branch_execution, loop_execution)
 
 # Calls.
 

@@ -39,7 +39,6 @@ LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "wengert.engines.call_execution",
     "wengert.engines.branch_execution",
     "wengert.engines.loop_execution",
-    "wengert.engines.replica_execution",
     "wengert.functions.deferred",
 )
 
@@ -194,7 +193,7 @@ class _Sized:
 
 
 def _is_small(graph: Graph, node: Node) -> bool:
-    if not node.inputs or node.op.effect or node.op.replicas:
+    if not node.inputs or node.op.effect:
         return False
     return all((size(graph.specs[v].shape) or 0) <= SMALL for v in node.outputs)
 

@@ -1,4 +1,4 @@
-"""The names of `tf.experimental.dtensor`: none. Keras imports it for `keras.distribution`."""
+"""The names of `tf.experimental.dtensor` that Keras asks for."""
 
 from wengert.core.missing_names import namespace as _namespace
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core import late_operations as late
 from wengert.core import random_replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
@@ -188,7 +187,7 @@ class Trace:
             inputs.append(here.snapshot(v))
 
         def assigned(variable: Variable, value: Tensor) -> Tensor:
-            late.UPDATE.call(variable, "assign", value)
+            variable.assign(value)
             return here.snapshot(variable)
 
         if self.jit and not here.root().jit:

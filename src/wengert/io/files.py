@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
+from wengert.core.op import Op, ShapeDtype
 from wengert.io.paths import local, reporting
+
+if TYPE_CHECKING:
+    from wengert.core.types import Tensor, TensorLike
+
 
 _STRING = dtypes.nums("s")
 

@@ -3,7 +3,7 @@
 The finder stands first in line, so a real TensorFlow is never looked at. `tensorflow` is a module
 of its own, which has Wengert's names and the version whose behaviour they follow; submodules are
 Wengert's own modules, those of `tf.keras` are Keras's, and the few private ones that Keras asks
-for stand in `wengert.keras_glue.tensorflow_internals`.
+for stand in `wengert.internals`.
 """
 
 from __future__ import annotations
@@ -14,19 +14,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import wengert
 
 VERSION = "2.21.0"  # of TensorFlow: the one that Wengert's answers are compared with
 KERAS = "keras._tf_keras.keras"  # where Keras keeps what TensorFlow hands out as `tf.keras`
+# Of these, the table of `wengert.internals` has some names.
 PRIVATE = (
-    "__internal__",
-    "compat",
-    "compiler",
-    "python",
-)  # of these, `wengert.keras_glue.tensorflow_internals` has some
+    "__internal__", "__operators__", "compat", "compiler", "core", "dtensor", "python", "tools",
+)  # fmt: skip
 
 
 class TensorFlow(ModuleType):
@@ -44,11 +42,62 @@ class TensorFlow(ModuleType):
             raise AttributeError(name)
         else:
             value = getattr(wengert, name)
+            if self._dispatches:
+                value = _dispatching(f"tensorflow.{name}", value)
+        setattr(self, name, value)
+        return value
+
+    def dispatch(self) -> None:
+        """Lets functions found here from now on ask a library's dispatchers where they fail."""
+        if not self._dispatches:
+            self.__dict__["_dispatches"] = True
+            for name in [n for n in vars(self) if n in _public_names()]:
+                delattr(self, name)
+
+    _dispatches = False
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(wengert), "__version__"})
+
+
+class Namespace(ModuleType):
+    """A namespace of Wengert's whose functions ask a library's dispatchers where they fail."""
+
+    def __init__(self, name: str, inner: Any) -> None:
+        super().__init__(name, getattr(inner, "__doc__", None))
+        self.__path__ = []
+        self.__dict__["_inner"] = inner
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = getattr(self._inner, name)
+        except AttributeError:
+            modules = import_module("wengert.internals.modules")
+            value = modules.extra(self.__name__.removeprefix("tensorflow."), name)
+            if value is None:
+                raise
+        value = _dispatching(f"{self.__name__}.{name}", value)
         setattr(self, name, value)
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(wengert), "__version__"})
+        return dir(self._inner)
+
+
+def _dispatching(name: str, value: Any) -> Any:
+    """A function that dispatches, or a namespace of such."""
+    is_keras = isinstance(value, ModuleType) and value.__name__.startswith("keras.")
+    if isinstance(value, ModuleType | SimpleNamespace) and not is_keras:
+        return Namespace(name, value)
+    return import_module("wengert.internals.dispatch").for_libraries(value)
+
+
+def _public_names() -> set[str]:
+    return set(dir(wengert))
+
+
+# The modules by which a library asks for dispatch.
+_DISPATCH = (["__internal__", "dispatch"], ["python", "util", "dispatch"])
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -82,11 +131,22 @@ def resolve(fullname: str) -> ModuleType:
         parts = parts[2:]
     if parts[:1] == ["keras"]:
         return _of_keras(parts[1:])
-    if parts and parts[0] in PRIVATE:
-        result = import_module("wengert.keras_glue.tensorflow_internals").module(".".join(parts))
+    if parts and (parts[0] in PRIVATE or _is_extra(parts)):
+        import_module("wengert.keras_glue.private_names").introduce()
+        result = import_module("wengert.internals.modules").module(".".join(parts))
+        if parts in _DISPATCH:
+            sys.modules["tensorflow"].dispatch()
         if result is not None:
             return result
+        if parts[0] != "compat":
+            raise _missing(fullname, "")
     return _public(fullname, parts)
+
+
+def _is_extra(parts: list[str]) -> bool:
+    """Whether a module below a public namespace exists only because libraries ask for it."""
+    known = len(parts) > 1 and "wengert.internals.dispatch" in sys.modules
+    return known and import_module("wengert.internals.modules").names_module(".".join(parts))
 
 
 def _of_keras(parts: list[str]) -> ModuleType:
@@ -115,8 +175,9 @@ def _as_module(fullname: str, value: Any) -> ModuleType:
 
 
 def _missing(fullname: str, why: str) -> ModuleNotFoundError:
-    if fullname.startswith("tensorflow.python"):
-        why = "`tensorflow.python` is TensorFlow's inside; use the public name under `tf.`."
+    inside = ".".join(fullname.split(".")[:2])
+    if inside.removeprefix("tensorflow.") in PRIVATE and inside != "tensorflow.compat":
+        why = f"`{inside}` is TensorFlow's inside; use the public name under `tf.`."
     # Under its own name Python would take the error for "not a module" and hide the words.
     return ModuleNotFoundError(f"No module named {fullname!r}: {why}", name="tensorflow")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from wengert.core.missing_names import missing
 from wengert.keras_glue.alias import KERAS, install
-from wengert.keras_glue.tensorflow_internals import introduce
+from wengert.keras_glue.private_names import introduce
 
 _BACKEND = "tensorflow"
 

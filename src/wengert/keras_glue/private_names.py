@@ -19,3 +19,19 @@ STEP_DRIVER = "keras.src.backend.tensorflow.trainer"
 def announce() -> None:
     """Tells the rooms below which modules these are, once Keras is loaded."""
     PROCESS.array_lender, PROCESS.step_driver = ARRAY_LENDER, STEP_DRIVER
+
+
+def introduce() -> None:
+    """Makes Keras and Wengert known to each other.
+
+    Three classes get the module names by which Keras knows tensors in `fit(x=...)`, and Wengert
+    hears which modules of Keras are treated in their own way.
+    """
+    from wengert.composite.ragged_tensor import RaggedTensor
+    from wengert.composite.sparse_tensor import SparseTensor
+    from wengert.core.tensor import Tensor
+
+    announce()
+    Tensor.__module__ = "tensorflow.python.framework.tensor"
+    SparseTensor.__module__ = "tensorflow.python.framework.sparse_tensor"
+    RaggedTensor.__module__ = "tensorflow.python.ops.ragged.ragged_tensor"

@@ -366,6 +366,31 @@ def stateless_truncated_normal(
     return scaled(distributions.standard_truncated(seed_state(seed), full, kind), mean, stddev)
 
 
+def stateless_parameterized_truncated_normal(
+    shape: Any, seed: TensorLike, means: Any = 0.0, stddevs: Any = 1.0, minvals: Any = -2.0,
+    maxvals: Any = 2.0, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """Normal numbers between limits of their own, that depend on `seed` and these alone.
+
+    `shape` is the whole shape; the parameters broadcast to it.
+    """
+    from wengert.ops.special import erfc, ndtri
+
+    title = "stateless_parameterized_truncated_normal"
+    mean = operand(means, None, dtypes.float32)
+    kind = float_dtype(title, mean.dtype)
+    deviation, low, high = (operand(x, kind) for x in (stddevs, minvals, maxvals))
+    full = _whole_shape(title, shape, mean, deviation, low, high)
+    low, high = (low - mean) / deviation, (high - mean) / deviation
+    # Of both tails the lower one is exact, so what lies right of the mean is drawn on the left.
+    right = low + high > 0.0
+    left, end = tf.where(right, -high, low), tf.where(right, -low, high)
+    below, above = (0.5 * erfc(-x * 0.5**0.5) for x in (left, end))
+    share = distributions.fraction(seed_state(seed), full, kind)
+    drawn = tf.clip_by_value(ndtri(below + share * (above - below)), left, end)
+    return tf.where(right, -drawn, drawn) * deviation + mean
+
+
 def stateless_categorical(
     logits: TensorLike,
     num_samples: TensorLike,
