@@ -27,7 +27,7 @@ from benchmarks.workloads import Workload
 
 ROUNDS = 2
 PAUSE = 0.005
-LIMIT = 60.0  # seconds that one answer may take
+LIMIT = 30.0  # seconds that one answer may take
 _PEERS = {"tensorflow": "TensorFlow", "torch": "PyTorch"}
 
 
@@ -47,13 +47,15 @@ class Field:
         timer = threading.Timer(LIMIT, peer.process.kill)
         timer.start()
         try:
-            return peer.ask(work, span, PAUSE)
+            reply = peer.ask(work, span, PAUSE)
         except BrokenPipeError:
-            return {"error": "the worker died"}
-        finally:
-            timer.cancel()
-            if not timer.is_alive() and peer.process.poll() is not None:
-                self.peers[name] = Peer(self.contenders[name], self.threads)
+            reply = {"error": "the worker died"}
+        timer.cancel()
+        if reply.get("error") == "the worker died":
+            peer.process.kill()
+            self.peers[name] = Peer(self.contenders[name], self.threads)
+            reply = {"error": f"no answer in {LIMIT:.0f} s, or the worker died"}
+        return reply
 
     def close(self) -> None:
         for peer in self.peers.values():

@@ -13,6 +13,7 @@ class Process:
 
     __slots__ = (
         "array_lender",
+        "block_threads",
         "deterministic",
         "exact_sites",
         "filters_tracebacks",
@@ -27,6 +28,7 @@ class Process:
 
     def __init__(self) -> None:
         self.array_lender = ""  # the module whose datasets are made over arrays without a copy
+        self.block_threads = 0  # how many threads share a large array on the host; 0: all cores
         self.deterministic = False  # random numbers that no seed fixes are refused
         self.exact_sites = 0  # how many want call sites walked to, not remembered
         self.filters_tracebacks = True  # errors are shown without frames of libraries

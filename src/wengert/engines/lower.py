@@ -72,10 +72,15 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[JaxArray | np.
     env.update(zip(graph.all_inputs(), arrays, strict=True))
     keeper, low.keeper = low.keeper, None  # for the outermost graph
     often = read_often(graph)
+    fixed = set(graph.constants)
     for node in graph.nodes:
         given = [env[v] for v in node.inputs]
         if often and node.op.broadcasts:
             given = named_once(node, given, often)
+        if node.op.fill is not None:
+            fixed.update(node.outputs)
+        elif fixed.issuperset(node.inputs) and not node.op.effect:
+            given = _hidden(graph, node, given, fixed)
         try:
             results = _lower_node(graph, node, given, env, low)
             low.largest.see(node, results)
@@ -89,6 +94,22 @@ def lower_graph(graph: Graph, arrays: Any, low: Lowering) -> list[JaxArray | np.
         if low.follow is not None:
             low.follow(node)
     return [env[v] for v in graph.all_outputs()]
+
+
+def _hidden(
+    graph: Graph, node: Node, given: list[JaxArray | np.ndarray], fixed: set[int]
+) -> list[JaxArray | np.ndarray]:
+    """The arguments of a node that knows them all; `fixed` are the values that XLA knows, too.
+
+    XLA works out what is known while it compiles, and takes minutes for a running sum of ones
+    that has a million places. Elementwise work it leaves for later.
+    """
+    if node.op.elementwise or node.op.moves or not node.inputs:
+        fixed.update(node.outputs)
+        return given
+    many = any((size(graph.specs[v].shape) or 0) > SMALL for v in node.inputs)
+    traced = many and not any(isinstance(x, np.ndarray) or type(x) is Padded for x in given)
+    return list(lax.optimization_barrier(tuple(given))) if traced else given
 
 
 def _explained(

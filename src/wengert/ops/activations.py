@@ -33,6 +33,7 @@ from wengert.ops.declare import (
     unary,
 )
 from wengert.ops.select import choose, larger, smaller
+from wengert.ops.threads import in_parts
 
 
 def const(x: JaxArray | np.ndarray, value: float) -> JaxArray:
@@ -164,7 +165,7 @@ def _leaky_grad_kernel(g: np.ndarray, x: np.ndarray, alpha: float) -> np.ndarray
 
 LEAKY_RELU_GRAD = binary(
     "leaky_relu_grad",
-    in_float32(_leaky_grad_kernel),
+    in_parts(in_float32(_leaky_grad_kernel)),
     lower_in_float32(
         lambda g, x, alpha: lax.select(lax.gt(x, const(x, 0)), g, lax.mul(g, const(g, alpha)))
     ),
@@ -176,7 +177,7 @@ LEAKY_RELU_GRAD = binary(
 )
 LEAKY_RELU = unary(
     "leaky_relu",
-    in_float32(_leaky_kernel),
+    in_parts(in_float32(_leaky_kernel)),
     lower_in_float32(
         lambda x, alpha: (lax.max if alpha <= 1 else lax.min)(x, lax.mul(x, const(x, alpha)))
     ),
@@ -200,7 +201,7 @@ def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None =
 
 ELU_GRAD = _gate(
     "elu_grad",
-    in_float32(lambda g, y: g * (np.fmin(y, 0) + g.dtype.type(1))),
+    in_parts(in_float32(lambda g, y: g * (np.fmin(y, 0) + g.dtype.type(1)))),
     lambda g, y: lax.select(lax.lt(y, const(y, 0)), lax.mul(g, lax.add(y, const(y, 1))), g),
     lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
@@ -214,7 +215,7 @@ def _elu_kernel(x: np.ndarray) -> np.ndarray:
 @function_of(
     unary(
         "elu",
-        in_float32(_elu_kernel),
+        in_parts(in_float32(_elu_kernel)),
         lower_in_float32(lambda x: lax.select(lax.lt(x, const(x, 0)), lax.expm1(x), x)),
         grad=lambda g, out: apply2(ELU_GRAD, g, out),
         accepts=dtypes.FLOAT,
@@ -251,7 +252,7 @@ def _lower_selu_grad(g: JaxArray, y: JaxArray) -> JaxArray:
 
 SELU_GRAD = _gate(
     "selu_grad",
-    in_float32(_selu_grad_kernel),
+    in_parts(in_float32(_selu_grad_kernel)),
     _lower_selu_grad,
     lambda h, x, y: apply2(RELU_GRAD, x * h, -y),
 )
@@ -260,7 +261,7 @@ SELU_GRAD = _gate(
 @function_of(
     unary(
         "selu",
-        in_float32(_selu_kernel),
+        in_parts(in_float32(_selu_kernel)),
         lower_in_float32(_lower_selu),
         grad=lambda g, out: apply2(SELU_GRAD, g, out),
         accepts=dtypes.FLOAT,

@@ -19,6 +19,7 @@ from wengert.core.interrupts import uninterrupted
 from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
 from wengert.ops.declare import JaxArray, in_float32, jax
+from wengert.ops.threads import BLOCK, blocks_of
 
 MOST = 512
 
@@ -45,33 +46,57 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
-# Numbers that one call of a kernel in blocks takes; fewer than `_MANY` stay with NumPy.
-_BLOCK, _MANY = 2**16, 2**17
+# Arrays of fewer numbers stay with NumPy. From `_LARGE` on, a size that comes for the third time
+# gets a program of its own, which needs no copies. Its numbers have the same bits, if none are left
+# over for which XLA would not use vectors.
+_MANY, _LARGE, _OFTEN = BLOCK, 2**20, 3
 
 
 def in_blocks(kernel: Callable[..., Any], lower: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of a function of one number; XLA computes it for many numbers at once.
+    """The kernel of an elementwise function; XLA computes it for many numbers at once.
 
     NumPy takes a pass over memory for each step of a formula, and SciPy's functions know no
-    vector units. Blocks of one size need one executable, whatever the shapes.
+    vector units. Blocks of one size need one executable, whatever the shapes. Arrays that
+    broadcast are left to `kernel`.
     """
     run = compiled(lower)
+    seen: dict[int, int] = {}
 
     @in_float32
-    def blocked(x: np.ndarray, **attrs: Any) -> np.ndarray:
-        if x.size < _MANY or PROCESS.lost_xla:
-            return kernel(x, **attrs)
-        flat = x.reshape(-1)
-        out = np.empty(x.shape, x.dtype)
-        target = out.reshape(-1)
-        for k in range(0, x.size, _BLOCK):
-            part = flat[k : k + _BLOCK]
-            if part.size < _BLOCK:
-                part = np.concatenate([part, np.zeros(_BLOCK - part.size, x.dtype)])
-            target[k : k + _BLOCK] = run(part, **attrs)[: x.size - k]
-        return out
+    def blocked(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> np.ndarray:
+        size = x.size
+        if size < _MANY or PROCESS.lost_xla or any(y.shape != x.shape for y in rest):
+            return kernel(x, *rest, **attrs)
+        flat = [y.reshape(-1) for y in (x, *rest)]
+        if size == BLOCK or (size >= _LARGE and not size % 1024 and _comes_often(seen, size)):
+            return run(*flat, **attrs).reshape(x.shape)
+        return _by_blocks(run, flat, attrs).reshape(x.shape)
 
     return blocked
+
+
+def _comes_often(seen: dict[int, int], size: int) -> bool:
+    count = seen[size] = seen.pop(size, 0) + 1
+    if len(seen) > MOST:
+        del seen[next(iter(seen))]
+    return count >= _OFTEN
+
+
+def _by_blocks(
+    run: Callable[..., np.ndarray], flat: list[np.ndarray], attrs: dict[str, Any]
+) -> np.ndarray:
+    out: Any = None
+    size = flat[0].size
+    for part in blocks_of(size):
+        xs = [y[part] for y in flat]
+        short = BLOCK - xs[0].size
+        if short:
+            xs = [np.concatenate([y, np.ones(short, y.dtype)]) for y in xs]
+        result = run(*xs, **attrs)
+        if out is None:
+            out = np.empty(size, result.dtype)
+        out[part] = result[: BLOCK - short]
+    return out
 
 
 def _compile(key: Any, lower: Any, attrs: dict[str, Any], wide: bool) -> Callable[..., Any]:

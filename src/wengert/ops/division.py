@@ -22,6 +22,7 @@ from wengert.ops.declare import (
     lax,
     require,
 )
+from wengert.ops.threads import in_parts
 
 
 def _whole(name: str, x: np.ndarray, y: np.ndarray) -> bool:
@@ -59,11 +60,18 @@ def _lower_floordiv(x: JaxArray, y: JaxArray) -> JaxArray:
     return lax.select(_rounds_up(lax.rem(x, y), y), down, q)
 
 
+_floor_quotient = in_parts(lambda x, y: np.floor(np.true_divide(x, y)))
+
+
+def _floordiv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if _whole("floordiv", x, y):
+        return np.floor_divide(x, y)
+    return _floor_quotient(x, y)
+
+
 FLOORDIV = binary(
     "floordiv",
-    lambda x, y: (
-        np.floor_divide(x, y) if _whole("floordiv", x, y) else np.floor(np.true_divide(x, y))
-    ),
+    _floordiv,
     _lower_floordiv,
     grad=None,
     accepts=dtypes.REAL,
@@ -78,12 +86,17 @@ def floordiv(x: Any, y: TensorLike, name: str | None = None) -> Any:
     """The quotient rounded down; an integer divided by 0 is an error."""
 
 
-def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if _whole("floormod", x, y):
-        return np.remainder(x, y)
+@in_parts
+def _float_remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     r = np.asarray(np.fmod(x, y))
     np.add(r, y, out=r, where=(r != 0) & ((r < 0) != (y < 0)))
     return r
+
+
+def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if _whole("floormod", x, y):
+        return np.remainder(x, y)
+    return _float_remainder(x, y)
 
 
 def _lower_floormod(x: JaxArray, y: JaxArray) -> JaxArray:
@@ -111,10 +124,14 @@ def floormod(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 mod = floormod
 
 
+_cut_quotient = in_parts(lambda x, y: np.trunc(np.true_divide(x, y)))
+_remainder = in_parts(np.fmod)
+
+
 def _truncatediv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if _whole("truncatediv", x, y):
         return np.floor_divide(x - np.fmod(x, y), y)
-    return np.trunc(np.true_divide(x, y))
+    return _cut_quotient(x, y)
 
 
 def _lower_truncatediv(x: JaxArray, y: JaxArray) -> JaxArray:
@@ -141,7 +158,7 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     _whole("truncatemod", x, y)
-    return np.fmod(x, y)
+    return _remainder(x, y)
 
 
 @function_of(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.ops.compiled import in_blocks
 from wengert.ops.declare import (
     Hazards,
     JaxArray,
@@ -73,9 +74,8 @@ def digamma(x: TensorLike, name: str | None = None) -> Any:
 
 def _function(name: str, kernel: Any, lower: Any, grad: Any) -> Op:
     """A function of two real floating numbers, in float32 for half precision."""
-    return binary(
-        name, in_float32(kernel), lower_in_float32(lower), grad=grad, accepts=dtypes.FLOAT
-    )
+    run = in_blocks(kernel, lower)
+    return binary(name, run, lower_in_float32(lower), grad=grad, accepts=dtypes.FLOAT)
 
 
 def _zeta_kernel(x: np.ndarray, q: np.ndarray) -> np.ndarray:

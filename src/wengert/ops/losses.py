@@ -52,6 +52,7 @@ from wengert.ops.softmax import (
     softmax_array,
     spread,
 )
+from wengert.ops.threads import in_parts
 
 
 @with_fallback
@@ -192,7 +193,7 @@ def _lower_sigmoid(labels: JaxArray, logits: JaxArray) -> JaxArray:
 SIGMOID_CROSS_ENTROPY = Op(
     "sigmoid_cross_entropy",
     "labels logits",
-    kernel=in_float32(_sigmoid_kernel),
+    kernel=in_parts(in_float32(_sigmoid_kernel)),
     infer=lambda labels, logits: ShapeDtype(shapes.merge(labels.shape, logits.shape), logits.dtype),
     lower=lower_in_float32(_lower_sigmoid),
     grad=(

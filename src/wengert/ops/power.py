@@ -35,6 +35,7 @@ from wengert.ops.declare import (
     unary,
 )
 from wengert.ops.select import choose
+from wengert.ops.threads import in_parts
 
 
 def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -49,7 +50,10 @@ def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         )
     elif not y.ndim:
         return _fixed_power(x, y)
-    return np.power(x, y)
+    return _powers(x, y)
+
+
+_powers = in_parts(np.power)
 
 
 def _fixed_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -167,7 +171,7 @@ def _unless_zero(name: str, kernel: Any, lowered: Any, grad: Any, **facts: Any) 
         zero = lax.full_like(g, 0)
         return lax.select(lax.eq(g, zero), zero, lowered(y, g))
 
-    return binary(name, guarded, lower, grad, accepts=dtypes.INEXACT, **facts)
+    return binary(name, in_parts(guarded), lower, grad, accepts=dtypes.INEXACT, **facts)
 
 
 def _half(x: JaxArray | np.ndarray) -> JaxArray:
@@ -186,7 +190,7 @@ SQRT_GRAD = _unless_zero(
 @function_of(
     unary(
         "sqrt",
-        np.sqrt,
+        in_parts(np.sqrt),
         lambda x: lax.sqrt(x),
         grad=lambda g, out: apply2(SQRT_GRAD, out, g),
         hazards=Hazards(outside="negative numbers", pole=Pole(lambda x: x == 0, "at 0")),
@@ -222,7 +226,7 @@ RSQRT_GRAD = _unless_zero(
 @function_of(
     unary(
         "rsqrt",
-        lambda x: np.reciprocal(np.sqrt(x)),
+        in_parts(lambda x: np.reciprocal(np.sqrt(x))),
         lambda x: lax.rsqrt(x),
         grad=lambda g, out: apply2(RSQRT_GRAD, out, g),
         hazards=Hazards(

@@ -23,7 +23,6 @@ from wengert.ops.declare import (
     TensorLike,
     dtypes,
     function_of,
-    in_float32,
     lax,
     lower_in_float32,
     special,
@@ -40,14 +39,13 @@ def smooth(
     kernel: Callable[..., Any],
     lower: Callable[..., Any],
     grad: Callable[..., Any],
-    blocks: bool = False,
     **facts: Any,
 ) -> Op:
     """An elementwise function of real floating numbers, in float32 for half precision.
 
-    With `blocks`, XLA computes it for large arrays in eager code, too.
+    XLA computes it for large arrays in eager code, too.
     """
-    run = in_blocks(kernel, lower) if blocks else in_float32(kernel)
+    run = in_blocks(kernel, lower)
     return unary(name, run, lower_in_float32(lower), grad=grad, accepts=dtypes.FLOAT, **facts)
 
 
@@ -57,7 +55,6 @@ def smooth(
         lambda x: special.erf(x),
         lambda x: lax.erf(x),
         grad=lambda g, x: g * (_SLOPE * tf.exp(-x * x)),
-        blocks=True,
         cost=SLOW,
         on_sparse=True,
     )
@@ -72,7 +69,6 @@ def erf(x: TensorLike, name: str | None = None) -> Any:
         lambda x: special.erfc(x),
         lambda x: lax.erfc(x),
         grad=lambda g, x: g * (-_SLOPE * tf.exp(-x * x)),
-        blocks=True,
     )
 )
 def erfc(x: TensorLike, name: str | None = None) -> Any:

@@ -23,13 +23,23 @@ from wengert.ops.declare import (
     tf,
     unary,
 )
+from wengert.ops.fast_trigonometry import (
+    lower_acos,
+    lower_asin,
+    lower_atan,
+    lower_atan2,
+    lower_cos,
+    lower_sin,
+    lower_tan,
+)
+from wengert.ops.threads import in_parts
 
 
 @function_of(
     unary(
         "sin",
-        np.sin,
-        lambda x: lax.sin(x),
+        in_parts(np.sin),
+        lower_sin,
         grad=lambda g, x: g * tf.cos(x),
         cost=SLOW,
         on_sparse=True,
@@ -39,9 +49,7 @@ def sin(x: TensorLike, name: str | None = None) -> Any:
     """The sine; NaN for an infinity."""
 
 
-@function_of(
-    unary("cos", np.cos, lambda x: lax.cos(x), grad=lambda g, x: -g * tf.sin(x), cost=SLOW)
-)
+@function_of(unary("cos", in_parts(np.cos), lower_cos, grad=lambda g, x: -g * tf.sin(x), cost=SLOW))
 def cos(x: TensorLike, name: str | None = None) -> Any:
     """The cosine; NaN for an infinity."""
 
@@ -50,7 +58,7 @@ def cos(x: TensorLike, name: str | None = None) -> Any:
     unary(
         "tan",
         np.tan,
-        lambda x: lax.tan(x),
+        lower_tan,
         grad=lambda g, out: g * (1.0 + out * out),
         on_sparse=True,
     )
@@ -68,7 +76,7 @@ def _complement(x: Tensor) -> Tensor:
     unary(
         "asin",
         np.arcsin,
-        lambda x: lax.asin(x),
+        lower_asin,
         grad=lambda g, x: g / tf.sqrt(_complement(x)),
         hazards=Hazards(
             outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
@@ -84,7 +92,7 @@ def asin(x: TensorLike, name: str | None = None) -> Any:
     unary(
         "acos",
         np.arccos,
-        lambda x: lax.acos(x),
+        lower_acos,
         grad=lambda g, x: -g / tf.sqrt(_complement(x)),
         hazards=Hazards(
             outside="numbers outside [-1, 1]", pole=Pole(lambda x: np.abs(x) == 1, "at 1 and -1")
@@ -99,7 +107,7 @@ def acos(x: TensorLike, name: str | None = None) -> Any:
     unary(
         "atan",
         np.arctan,
-        lambda x: lax.atan(x),
+        lower_atan,
         grad=lambda g, x: g / (1.0 + x * x),
         on_sparse=True,
     )
@@ -112,7 +120,7 @@ def atan(x: TensorLike, name: str | None = None) -> Any:
     binary(
         "atan2",
         np.arctan2,
-        lambda x, y: lax.atan2(x, y),
+        lower_atan2,
         grad=(
             lambda g, x, y: g * y / (x * x + y * y),
             lambda g, x, y: -g * x / (x * x + y * y),

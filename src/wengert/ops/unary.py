@@ -26,6 +26,7 @@ from wengert.ops.declare import (
     tf,
     unary,
 )
+from wengert.ops.threads import in_parts
 
 ABS = Op(
     "abs",
@@ -73,7 +74,7 @@ def _sign_grad(g: Tensor, x: Tensor) -> Tensor:
 @function_of(
     unary(
         "sign",
-        np.sign,
+        in_parts(np.sign),
         lambda x: lax.sign(x),
         grad=_sign_grad,
         accepts=dtypes.nums("ifc"),
@@ -156,7 +157,7 @@ def _tanh_grad(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 TANH_GRAD = binary(
     "tanh_grad",
-    _tanh_grad,
+    in_parts(_tanh_grad),
     lambda x, y: lax.mul(y, lax.sub(lax.full_like(x, 1), lax.mul(x, x))),
     grad=(lambda g, x, y: -2.0 * g * y * x, lambda g, x: apply2(TANH_GRAD, x, g)),
     accepts=dtypes.INEXACT,
@@ -198,7 +199,7 @@ def _sigmoid_grad(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 SIGMOID_GRAD = binary(
     "sigmoid_grad",
-    _sigmoid_grad,
+    in_parts(_sigmoid_grad),
     lambda x, y: lax.mul(y, lax.mul(x, lax.sub(lax.full_like(x, 1), x))),
     grad=(lambda g, x, y: g * y * (1.0 - 2.0 * x), lambda g, x: apply2(SIGMOID_GRAD, x, g)),
     accepts=dtypes.INEXACT,
@@ -208,7 +209,7 @@ SIGMOID_GRAD = binary(
 @function_of(
     unary(
         "sigmoid",
-        in_float32(_sigmoid),
+        in_parts(in_float32(_sigmoid)),
         lambda x: lax.logistic(x),
         grad=lambda g, out: apply2(SIGMOID_GRAD, out, g),
         cost=SLOW,
@@ -231,7 +232,7 @@ def _lower_softplus(x: JaxArray) -> JaxArray:
 @function_of(
     unary(
         "softplus",
-        in_float32(_softplus),
+        in_parts(in_float32(_softplus)),
         _lower_softplus,
         grad=lambda g, x: g * sigmoid(x),
         accepts=dtypes.FLOAT,
@@ -245,7 +246,7 @@ def softplus(features: TensorLike, name: str | None = None) -> Any:
 @function_of(
     unary(
         "log_sigmoid",
-        in_float32(lambda x: -_softplus(-x)),
+        in_parts(in_float32(lambda x: -_softplus(-x))),
         lambda x: lax.neg(_lower_softplus(lax.neg(x))),
         grad=lambda g, x: g * sigmoid(-x),
         accepts=dtypes.FLOAT,

@@ -84,8 +84,12 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Accepted; NumPy's and XLA's libraries choose their threads when they start."""
+    """How many threads share a large array in eager code; 0 means as many as there are cores.
+
+    NumPy's and XLA's libraries choose their threads when they start.
+    """
     RUNTIME.intra_op = int(num_threads)
+    PROCESS.block_threads = max(0, int(num_threads))
 
 
 def get_jit() -> str:
