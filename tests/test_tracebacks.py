@@ -288,6 +288,40 @@ def test_pytest_shows_the_test_and_finds_wengert_as_tensorflow(tmp_path: Path) -
     assert "apply.py" in whole.stdout
 
 
+def test_a_caught_error_as_text() -> None:
+    x = tf.ones([2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        tf.function(lambda: tf.matmul(x, x) if x[0, 0] > 0.0 else x)()
+    before = caught.value.__traceback__
+    text = tf.explain.format_exception(caught.value)
+    assert text.startswith("Traceback (most recent call last):\n")
+    assert "apply.py" not in text and "test_tracebacks.py" in text
+    assert "matmul: inner dimensions must agree" in text
+    assert caught.value.__traceback__ is before
+    with pytest.raises(TypeError, match="an exception was expected; got 3"):
+        tf.explain.format_exception(3)  # type: ignore[arg-type]
+
+
+def test_pytest_does_not_rewrite_the_package_of_its_plugin(tmp_path: Path) -> None:
+    """A wheel lists its files, and pytest rewrites what is installed together with a plugin."""
+    info = tmp_path / "wheel-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wheel\nVersion: 1\n", "utf-8")
+    (info / "RECORD").write_text("wengert/__init__.py,,\n_wengert_pytest/__init__.py,,\n", "utf-8")
+    (info / "entry_points.txt").write_text(
+        "[pytest11]\n_wengert_pytest = _wengert_pytest\n", "utf-8"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "import wengert.core.apply\n\n"
+        "def test() -> None:\n"
+        "    assert type(wengert.core.apply.__loader__).__name__ == 'SourceFileLoader'\n"
+        "    assert type(__loader__).__name__ == 'AssertionRewritingHook'\n",
+        "utf-8",
+    )
+    done = run(tmp_path, "-m", "pytest", "-q", *SLIM)
+    assert "1 passed" in done.stdout, done.stdout
+
+
 def test_a_missing_tensorflow_names_the_ways(monkeypatch: Any) -> None:
     for name in [n for n in sys.modules if n.partition(".")[0] == "tensorflow"]:
         monkeypatch.delitem(sys.modules, name)

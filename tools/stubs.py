@@ -13,6 +13,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType, SimpleNamespace
@@ -38,7 +39,8 @@ OF_KERAS = ("keras", "losses", "metrics", "optimizers")
 
 def namespaces() -> dict[Path, str]:
     """The text of each stub, by its path."""
-    result: dict[Path, str] = {PACKAGE / "keras.pyi": f"from {KERAS} import *\n"}
+    keras = "\n".join(_of_keras(KERAS, dir(wengert.keras)))
+    result: dict[Path, str] = {PACKAGE / "keras.pyi": keras}
     for module in sorted({*_modules(wengert)}, key=lambda m: m.__name__):
         lines = sorted(_lines(module), key=lambda line: not line.startswith(("from", "import")))
         result[_stub(module)] = "\n".join(lines)
@@ -71,8 +73,8 @@ def _lines(module: ModuleType) -> Iterator[str]:
         places["__version__"] = "wengert._version", "__version__"
     if "_or_of_keras" in places:
         theirs = f"{KERAS}.{module.__name__.rpartition('.')[2]}"
-        yield f"from {theirs} import *"
         names = [n for n in dir(module) if n in places]
+        yield from _of_keras(theirs, [n for n in dir(module) if n not in places])
     else:
         names = dir(module)
     for name in [n for n in [*names, "__version__"] if n in places]:
@@ -87,6 +89,17 @@ def _lines(module: ModuleType) -> Iterator[str]:
     for name in names:
         if name not in places:
             yield from _declared(name, values[name], getattr(module, name))
+
+
+def _of_keras(module: str, names: list[str]) -> Iterator[str]:
+    """Keras's names, all at once and one by one.
+
+    Pyright reads Keras's sources. Mypy does not, since Keras has no `py.typed`: to it a name that is
+    imported by itself may be anything, and the names of a `*` are none.
+    """
+    yield f"# Those of Keras {version('keras')}, one by one for mypy."
+    yield f"from {module} import *"
+    yield from (f"from {module} import {name} as {name}" for name in names if name[0] != "_")
 
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:

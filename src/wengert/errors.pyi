@@ -1,5 +1,22 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
+from wengert.core.errors import ABORTED as ABORTED
+from wengert.core.errors import ALREADY_EXISTS as ALREADY_EXISTS
+from wengert.core.errors import CANCELLED as CANCELLED
+from wengert.core.errors import DATA_LOSS as DATA_LOSS
+from wengert.core.errors import DEADLINE_EXCEEDED as DEADLINE_EXCEEDED
+from wengert.core.errors import FAILED_PRECONDITION as FAILED_PRECONDITION
+from wengert.core.errors import INTERNAL as INTERNAL
+from wengert.core.errors import INVALID_ARGUMENT as INVALID_ARGUMENT
+from wengert.core.errors import NOT_FOUND as NOT_FOUND
+from wengert.core.errors import OK as OK
+from wengert.core.errors import OUT_OF_RANGE as OUT_OF_RANGE
+from wengert.core.errors import PERMISSION_DENIED as PERMISSION_DENIED
+from wengert.core.errors import RESOURCE_EXHAUSTED as RESOURCE_EXHAUSTED
+from wengert.core.errors import UNAUTHENTICATED as UNAUTHENTICATED
+from wengert.core.errors import UNAVAILABLE as UNAVAILABLE
+from wengert.core.errors import UNIMPLEMENTED as UNIMPLEMENTED
+from wengert.core.errors import UNKNOWN as UNKNOWN
 from wengert.core.errors import AbortedError as AbortedError
 from wengert.core.errors import AlreadyExistsError as AlreadyExistsError
 from wengert.core.errors import CancelledError as CancelledError

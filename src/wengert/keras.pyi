@@ -1,3 +1,56 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
+# Those of Keras 3.15.1, one by one for mypy.
 from keras._tf_keras.keras import *
+from keras._tf_keras.keras import DTypePolicy as DTypePolicy
+from keras._tf_keras.keras import FloatDTypePolicy as FloatDTypePolicy
+from keras._tf_keras.keras import Function as Function
+from keras._tf_keras.keras import Initializer as Initializer
+from keras._tf_keras.keras import Input as Input
+from keras._tf_keras.keras import InputSpec as InputSpec
+from keras._tf_keras.keras import KerasTensor as KerasTensor
+from keras._tf_keras.keras import Layer as Layer
+from keras._tf_keras.keras import Loss as Loss
+from keras._tf_keras.keras import Metric as Metric
+from keras._tf_keras.keras import Model as Model
+from keras._tf_keras.keras import Operation as Operation
+from keras._tf_keras.keras import Optimizer as Optimizer
+from keras._tf_keras.keras import Quantizer as Quantizer
+from keras._tf_keras.keras import Regularizer as Regularizer
+from keras._tf_keras.keras import RematScope as RematScope
+from keras._tf_keras.keras import Sequential as Sequential
+from keras._tf_keras.keras import StatelessScope as StatelessScope
+from keras._tf_keras.keras import SymbolicScope as SymbolicScope
+from keras._tf_keras.keras import Variable as Variable
+from keras._tf_keras.keras import activations as activations
+from keras._tf_keras.keras import applications as applications
+from keras._tf_keras.keras import backend as backend
+from keras._tf_keras.keras import callbacks as callbacks
+from keras._tf_keras.keras import config as config
+from keras._tf_keras.keras import constraints as constraints
+from keras._tf_keras.keras import datasets as datasets
+from keras._tf_keras.keras import device as device
+from keras._tf_keras.keras import distillation as distillation
+from keras._tf_keras.keras import distribution as distribution
+from keras._tf_keras.keras import dtype_policies as dtype_policies
+from keras._tf_keras.keras import export as export
+from keras._tf_keras.keras import initializers as initializers
+from keras._tf_keras.keras import layers as layers
+from keras._tf_keras.keras import legacy as legacy
+from keras._tf_keras.keras import losses as losses
+from keras._tf_keras.keras import metrics as metrics
+from keras._tf_keras.keras import mixed_precision as mixed_precision
+from keras._tf_keras.keras import models as models
+from keras._tf_keras.keras import name_scope as name_scope
+from keras._tf_keras.keras import ops as ops
+from keras._tf_keras.keras import optimizers as optimizers
+from keras._tf_keras.keras import preprocessing as preprocessing
+from keras._tf_keras.keras import quantizers as quantizers
+from keras._tf_keras.keras import random as random
+from keras._tf_keras.keras import regularizers as regularizers
+from keras._tf_keras.keras import remat as remat
+from keras._tf_keras.keras import tree as tree
+from keras._tf_keras.keras import utils as utils
+from keras._tf_keras.keras import version as version
+from keras._tf_keras.keras import visualization as visualization
+from keras._tf_keras.keras import wrappers as wrappers

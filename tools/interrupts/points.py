@@ -99,6 +99,25 @@ def live_offsets(code: CodeType) -> dict[int, int]:
     return lines
 
 
+def _trace(calls: Any) -> None:
+    """Like `sys.settrace`; frames may then ask for opcodes.
+
+    Python 3.12 tells of opcodes only if a frame has asked for them before tracing begins.
+    """
+    sys._getframe().f_trace_opcodes = True
+    sys.settrace(calls)
+
+
+def _opcodes(frame: FrameType, local: Any) -> Any:
+    """Lets `local` hear of each opcode of a frame, but not of its lines.
+
+    Python 3.13 takes the wish for opcodes only of a frame that has a trace function.
+    """
+    frame.f_trace = local
+    frame.f_trace_opcodes, frame.f_trace_lines = True, False
+    return local
+
+
 def record(act: Callable[[], Any]) -> dict[Point, tuple[int, int]]:
     """The points that `act` passes in this thread, how often each, and the lines they are on."""
     passed: Counter[tuple[int, int]] = Counter()
@@ -115,10 +134,9 @@ def record(act: Callable[[], Any]) -> dict[Point, tuple[int, int]]:
             if _file(code) is None:
                 return None
             codes[id(code)] = code
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return local
+        return _opcodes(frame, local)
 
-    sys.settrace(calls)
+    _trace(calls)
     try:
         act()
     finally:
@@ -161,10 +179,9 @@ def signal_at(act: Callable[[], Any], point: Point, times: int, number: int) -> 
         code = frame.f_code
         if code.co_firstlineno != line or code.co_qualname != function or _file(code) != point.file:
             return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        return local
+        return _opcodes(frame, local)
 
-    sys.settrace(calls)
+    _trace(calls)
     try:
         act()
     finally:

@@ -17,8 +17,7 @@ from wengert.autograph.primitives import truth
 from wengert.autograph.traced_values import building, symbolic
 from wengert.core import dtypes, nest
 from wengert.core.errors import at_site, describe
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
 from wengert.functions.cond import case, cond, switch_case
 from wengert.functions.functional import foldl, foldr, map_fn, scan
 from wengert.functions.vectorized_map import vectorized_map
@@ -36,7 +35,6 @@ from wengert.ops.sorting import argsort, sort
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.indexed_slices import IndexedSlices
 
 
 def _is_ours(x: Any) -> bool:

@@ -15,15 +15,13 @@ from wengert.core import dtypes, nest
 from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import at_site, describe
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DType, SymbolicTensor, Tensor, Value
 from wengert.ops.cast import cast
 from wengert.ops.dims import shape as sizes_of
 from wengert.ops.reordering import reverse
 from wengert.ops.select import maximum, minimum
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
     from wengert.data.graph_iterators import TracedIterator
 
 

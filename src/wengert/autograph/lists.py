@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from wengert.core import nest
 from wengert.core.convert import operand, to_tensor
 from wengert.core.errors import InvalidArgumentError, at_site, describe, invalid, say
-from wengert.core.shapes import TensorShape
 from wengert.core.sites import RawSite, caller
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorShape, TensorSpec
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, unstack
 from wengert.ops.reordering import reverse
 from wengert.ops.select import clip_by_value
 from wengert.ops.shaping import reshape, transpose
-
-if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, TensorSpec
 
 
 def _array_type() -> type:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.autograph import primitives, value_trees
 from wengert.autograph.branch_merge import join_values
@@ -13,12 +13,7 @@ from wengert.autograph.traced_values import symbolic
 from wengert.autograph.undefined import Undefined
 from wengert.core import dtypes
 from wengert.core.errors import invalid_dtype
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-
-if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, Variable
-
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value, Variable
 
 Thunk = Callable[[], object]
 

@@ -37,10 +37,9 @@ from wengert.autograph.traced_values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
 from wengert.core.handlers import failures
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
 
 if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
     from wengert.functions.tensor_array import TensorArray
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from wengert.autograph.retrace import Learn, Wider
 from wengert.core.context import Setting, own_variable
 from wengert.core.errors import at_site
-from wengert.core.shapes import TensorShape
+from wengert.core.types import SymbolicTensor, TensorLike, TensorShape
 
 if TYPE_CHECKING:
     from wengert.autograph.loop_state import Slots
-    from wengert.core.types import SymbolicTensor, TensorLike
     from wengert.functions.tensor_array import TensorArray
 
 

@@ -27,10 +27,9 @@ from wengert.autograph.state_plans import (
     rows_shape,
 )  # fmt: skip
 from wengert.core.apply import wrap
-from wengert.core.shapes import TensorShape
+from wengert.core.types import SymbolicTensor, Tensor, TensorShape, TensorSpec
 
 if TYPE_CHECKING:
-    from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
     from wengert.functions.tensor_array import TensorArray
 
 

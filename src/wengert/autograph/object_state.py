@@ -20,8 +20,7 @@ from wengert.autograph.retrace import Learn, Owner
 from wengert.autograph.undefined import EMPTY
 from wengert.core.context import get_state
 from wengert.core.errors import at_site
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
+from wengert.core.types import SymbolicTensor, Value
 
 OBJECTS = "objects"
 _PLAIN = (Value, ModuleType, FunctionType, MethodType, type, str, bytes, int, float, complex)

@@ -19,11 +19,9 @@ from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import InvalidArgumentError, at_site, describe
 from wengert.core.handlers import failures
-from wengert.core.op import ShapeDtype
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import IndexedSlices, ShapeDtype, SymbolicTensor, Tensor, Value
 from wengert.functions.branch_nodes import emit_switch
 from wengert.functions.graph_calls import snapshot
 from wengert.functions.loop_nodes import OPEN, TURN, Loop, emit_loop
@@ -36,7 +34,6 @@ from wengert.ops.checks import CHECK
 from wengert.ops.shaping import reshape
 
 if TYPE_CHECKING:
-    from wengert.core.indexed_slices import IndexedSlices
     from wengert.functions.signature import Apart
     from wengert.functions.tensor_array import TensorArray
     from wengert.functions.trace import Slot

@@ -17,7 +17,7 @@ from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core import nest
 from wengert.core.errors import at_site, invalid_dtype
 from wengert.core.handlers import failures
-from wengert.core.shapes import TensorShape
+from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorShape, TensorSpec
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack
 from wengert.ops.shaping import reshape
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from wengert.autograph.conversion_unit import Construct
     from wengert.autograph.loop_state import Slots
     from wengert.autograph.undefined import _Nothing
-    from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorSpec
     from wengert.functions.tensor_array import TensorArray
 
 

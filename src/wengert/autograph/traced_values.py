@@ -8,9 +8,7 @@ from typing import Any
 from wengert.autograph.iteration import Source
 from wengert.autograph.lists import TracedList
 from wengert.core.context import get_state
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
-from wengert.core.variable import Variable
+from wengert.core.types import SymbolicTensor, Value, Variable
 
 _PLAIN = frozenset({NoneType, bool, int, float, str, bytes, list, tuple, dict, set})
 # Tuples, since Python would make the union of two classes anew at each test.

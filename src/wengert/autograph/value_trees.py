@@ -17,12 +17,8 @@ from wengert.core import dtypes, nest
 from wengert.core.apply import wrap
 from wengert.core.composite import CompositeTensor, components, rebuilt
 from wengert.core.convert import to_array, to_tensor
-from wengert.core.dtypes import DType
 from wengert.core.errors import describe
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import DType, SymbolicTensor, Tensor, TensorSpec, Variable
 from wengert.functions.mutated_arguments import replaced
 from wengert.graph.builder import building
 

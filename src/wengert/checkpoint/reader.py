@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.checkpoint.format import Reader
 from wengert.checkpoint.state_file import latest_checkpoint
-from wengert.core.dtypes import DType
 from wengert.core.errors import NotFoundError, at_site, describe
+from wengert.core.types import DType
 from wengert.io.paths import local, refused
 
 if TYPE_CHECKING:

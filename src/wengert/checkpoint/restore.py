@@ -32,8 +32,7 @@ from wengert.core.context import State, restoring, using
 from wengert.core.dtypes import as_dtype
 from wengert.core.errors import DataLossError, InvalidArgumentError, at_site, describe
 from wengert.core.interrupts import uninterrupted
-from wengert.core.shapes import TensorShape
-from wengert.core.variable import Variable
+from wengert.core.types import TensorShape, Variable
 from wengert.io.paths import refused
 
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, describe
 from wengert.core.tensorflow_values import is_foreign
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, Variable
 
 if TYPE_CHECKING:
     from wengert.checkpoint.restore import Restoration
-    from wengert.core.tensor import Tensor
 
 
 _CONTAINERS = list | tuple | dict

@@ -216,6 +216,11 @@ class State:
         self.site = site
 
 
+# What becomes of the arguments of an update of a variable in a trace: a function of the variable, the
+# method and the arguments. In replicas they are aggregated first.
+UPDATES: ContextVar[Callable[[Any, str, tuple[Any, ...]], tuple[Any, ...]] | None] = own_variable(
+    "wengert_updates", None
+)
 _state: ContextVar[State | None] = own_variable("wengert_state", None)
 get_state = _state.get
 

@@ -269,6 +269,8 @@ class Op:
     - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
       arrays.
     - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded`).
+    - `replicas`: whether the result is `"joined"`, made of the values of all replicas and the same in
+      each, or its `"own"` in each replica; other operations compute with what their replica has.
     - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.
     - `hazards`: where finite arguments give NaN, infinity or an infinite derivative.
     - `instead`: what to use in its place where a gradient is wanted, as a sentence.
@@ -306,6 +308,7 @@ class Op:
         "passes",
         "plans",
         "pointwise",
+        "replicas",
         "residual",
         "row_lists",
         "rows",
@@ -354,6 +357,7 @@ class Op:
         contents: Callable[[Any, Any], np.ndarray | None] | None = None,
         row_lists: Literal["", "takes", "makes"] = "",
         takes_padded: bool = False,
+        replicas: Literal["", "joined", "own"] = "",
         calls_python: bool = False,
         hazards: Hazards = NO_HAZARDS,
         instead: str = "",
@@ -395,6 +399,7 @@ class Op:
         self.contents = contents
         self.row_lists: Literal["", "takes", "makes"] = row_lists
         self.takes_padded = takes_padded
+        self.replicas: Literal["", "joined", "own"] = replicas
         self.calls_python = calls_python
         self.hazards = hazards
         self.instead = instead

@@ -12,13 +12,14 @@ class Process:
     """One field for each fact; read at every call, so plain attributes."""
 
     __slots__ = (
+        "_eager",
         "array_lender",
         "block_threads",
+        "calls_in_full",
         "deterministic",
         "exact_sites",
         "filters_tracebacks",
         "lost_xla",
-        "runs_eagerly",
         "step_driver",
         "told_jax",
         "used_xla",
@@ -27,18 +28,29 @@ class Process:
     )
 
     def __init__(self) -> None:
+        self._eager = False
+        self.calls_in_full = False  # calls of functions look where they are made
         self.array_lender = ""  # the module whose datasets are made over arrays without a copy
         self.block_threads = 0  # how many threads share a large array on the host; 0: all cores
         self.deterministic = False  # random numbers that no seed fixes are refused
         self.exact_sites = 0  # how many want call sites walked to, not remembered
         self.filters_tracebacks = True  # errors are shown without frames of libraries
         self.lost_xla = False  # forked from a process that used XLA
-        self.runs_eagerly = False  # functions run as plain Python
         self.step_driver = ""  # the module whose functions of an iterator run as plain Python
         self.told_jax = False  # JAX runs programs for the CPU in the calling thread
         self.used_xla = False
         self.verifies_graphs = False  # every graph that is built is verified, in the tests
         self.watches_operations = False  # observers want to hear of eager operations
+
+    @property
+    def runs_eagerly(self) -> bool:
+        """Whether functions run as plain Python."""
+        return self._eager
+
+    @runs_eagerly.setter
+    def runs_eagerly(self, value: bool) -> None:
+        self._eager = value
+        self.calls_in_full |= value
 
 
 PROCESS = Process()

@@ -11,11 +11,13 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from wengert.core.errors import unexpected
 from wengert.core.process_settings import PROCESS
 from wengert.core.sites import ipython
 from wengert.core.user_code import is_ours, is_user
@@ -124,6 +126,33 @@ def shown(error: BaseException | None) -> Iterator[bool]:
     finally:
         if undo is not None:
             undo()
+
+
+def format_exception(error: BaseException) -> str:
+    """An error that the program has caught as text, as Python shows it where nobody catches it.
+
+    With the frames of the program only, and what helps (the nearest spelling of a wrong name). For
+    logs: `traceback` and `logging` print all frames, since the exception itself keeps them.
+
+    Args:
+        error: the exception.
+
+    Returns:
+        The lines that begin with `Traceback`, as one string without a last line end.
+
+    Raises:
+        TypeError: `error` is no exception.
+
+    >>> try:
+    ...     tf.one_hot([1], dept=3)
+    ... except TypeError as error:
+    ...     print(tf.explain.format_exception(error).splitlines()[-1])
+      Did you mean `depth`?
+    """
+    if not isinstance(error, BaseException):
+        raise unexpected("format_exception", "an exception", error)
+    with shown(error):
+        return "".join(traceback.format_exception(error)).rstrip("\n")
 
 
 def _prepared(error: BaseException) -> Callable[[], None] | None:

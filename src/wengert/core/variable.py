@@ -16,7 +16,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core import late_operations as late
-from wengert.core.context import building_graph, get_state, scoped
+from wengert.core.context import UPDATES, building_graph, get_state, scoped
 from wengert.core.errors import FailedPreconditionError, at_site, invalid
 from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.locks import ALONGSIDE, CALLED_BACK, new_lock, while_holding
@@ -103,6 +103,9 @@ class Variable(Scattered):
         "_aggregation", "_constraint", "_declared", "_device", "_dtype", "_host", "_lock", "_name",
         "_open", "_save_slice_info", "_synchronization", "_trainable",
     )  # fmt: skip
+
+    _distribute_strategy: Any = None  # the strategy in whose scope it was made
+    _copies: Any = None  # the variable that holds the copies of all replicas, where each has one
 
     @property
     def _array(self) -> np.ndarray:
@@ -326,6 +329,9 @@ class Variable(Scattered):
 
     def _update(self, method: str, *given: Any) -> Variable:
         """The same update as an operation of the graph being built."""
+        prepare = UPDATES.get()
+        if prepare is not None:
+            given = prepare(self, method, given)
         late.UPDATE.call(self, method, *given)
         return self
 

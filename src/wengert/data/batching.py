@@ -12,8 +12,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, exhausted, invalid
 from wengert.core.shapes import brief
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import RawSite, Tensor, TensorSpec, TypeSpec
 from wengert.data.array_rows import RowBatches
 from wengert.data.iterators import chained, pulling
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
@@ -21,7 +20,6 @@ from wengert.data.structure import batched, columns, example, join, packer, unba
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.sites import RawSite
 
 
 def stack(

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import functools
 from types import CellType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.apply import wrap
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import SymbolicTensor, Tensor, TensorSpec
 from wengert.graph.builder import building
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class Captured:

@@ -6,14 +6,14 @@ import io
 from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import Tensor, TensorSpec
 from wengert.data.dataset import Dataset
 from wengert.data.file_datasets import file_names, matching, scalar_text
 from wengert.data.plan import AUTOTUNE
@@ -22,10 +22,6 @@ from wengert.io.csv_fields import Columns
 from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
 from wengert.io.tfrecord import compression
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-
 
 _GUESSES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _MIXED = 10_000  # rows that are mixed where a program does not say

@@ -15,7 +15,7 @@ from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.resources import Resource
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import DTypeLike, Tensor, TensorLike, Value, Values
 from wengert.data import buckets, dataset_arguments, elementwise, grouping, mixing, ordering
 from wengert.data.batching import Batch, Rebatch, Unbatch
 from wengert.data.dataset_options import Options
@@ -52,7 +52,6 @@ from wengert.io.paths import local
 from wengert.ops.declare import static_tuple
 
 if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, TensorLike, Values
     from wengert.data.captured_tensors import Captured
     from wengert.data.dataset_arguments import DatasetArgument, DatasetSignature
 

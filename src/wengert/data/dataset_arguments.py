@@ -17,7 +17,7 @@ import numpy as np
 from wengert.composite.composite_forms import Form
 from wengert.core.apply import wrap
 from wengert.core.errors import NotFoundError, invalid
-from wengert.core.symbolic import SymbolicTensor
+from wengert.core.types import SymbolicTensor, Tensor
 from wengert.data.captured_tensors import Captured
 from wengert.data.dataset_options import Options
 from wengert.data.plan import Plan, Run
@@ -27,7 +27,6 @@ from wengert.graph.builder import building
 
 if TYPE_CHECKING:
     from wengert.core.resources import Resource
-    from wengert.core.tensor import Tensor
     from wengert.data.dataset import Dataset
 
 

@@ -11,8 +11,7 @@ from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
 from wengert.core.handlers import failures
 from wengert.core.sites import warn
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import Tensor, TensorSpec
 from wengert.data.infer_element_spec import inferred_spec
 from wengert.data.iterators import pulling
 from wengert.data.parallel import ParallelMap

@@ -12,13 +12,12 @@ from wengert.core import dtypes
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe, invalid
 from wengert.core.process_settings import PROCESS
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import DType, TensorSpec
 from wengert.data import choosing, file_datasets, graph_iterators, mixing, sources
 from wengert.data.from_generator import Generator, signature
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, static_int
 
 if TYPE_CHECKING:
-    from wengert.core.dtypes import DType
     from wengert.data.dataset import Dataset
 
 

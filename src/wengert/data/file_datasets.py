@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.tensor import Tensor
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
+from wengert.core.types import Tensor, TensorLike
 
 
 def file_names(given: TensorLike, name: str) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.apply import wrap
 from wengert.core.dtypes import string
 from wengert.core.errors import OpError, invalid
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import TensorLike, TensorSpec
 from wengert.data.dataset import Dataset
 from wengert.data.file_datasets import file_names, scalar_text
 from wengert.data.plan import static_int
@@ -17,9 +17,6 @@ from wengert.data.sources import Started
 from wengert.io.expansion import opened
 from wengert.io.paths import local, reporting
 from wengert.io.tfrecord import compression, records
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
 
 
 class _Records(Started):

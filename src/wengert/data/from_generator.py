@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,14 +26,9 @@ from wengert.core.errors import (
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import raised_at
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import RawSite, Tensor, TensorSpec, TypeSpec
 from wengert.data.plan import UNKNOWN_CARDINALITY, Plan, Run
 from wengert.data.structure import NoneTensorSpec, example, normalize, rebuild, show_spec
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 _NAME = "from_generator"
 # As TensorFlow names what Python code raises inside a dataset.
@@ -119,7 +114,7 @@ class _Items(Iterator[Any]):
             raise _translated(error, self._site) from error
 
 
-def _translated(error: Exception, site: RawSite) -> OpError:
+def _translated(error: Exception, site: RawSite | None) -> OpError:
     """A user's exception as TensorFlow's, with the user's line and the dataset's."""
     kind = next((ours for theirs, ours in _KINDS if isinstance(error, theirs)), UnknownError)
     if kind is OpError:

@@ -15,10 +15,7 @@ from wengert.composite.composite_forms import Form
 from wengert.composite.optional import Optional
 from wengert.core import nest
 from wengert.core.errors import at_site, invalid
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import SymbolicTensor, Tensor, TensorSpec, Value, Variable
 from wengert.data import dataset_arguments
 from wengert.data.dataset_options import UNSET
 from wengert.data.iterator_specs import IteratorSpec

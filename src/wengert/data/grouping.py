@@ -12,8 +12,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, int32, int64, string
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import Tensor, TensorSpec
 from wengert.data.elementwise import same_state
 from wengert.data.infer_element_spec import inferred_group_spec
 from wengert.data.iterators import chained, pulling

@@ -11,19 +11,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import context, nest
-from wengert.core.composite import CompositeSpec
 from wengert.core.context import restoring
 from wengert.core.dtypes import int64
 from wengert.core.handlers import failures
 from wengert.core.symbolic import needs_value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import CompositeSpec, Tensor, TensorSpec, TypeSpec
 from wengert.data.plan import Plan
 from wengert.data.structure import NoneTensorSpec, spec_of
 from wengert.data.user_functions import UserFunction, as_element
 from wengert.functions.trace import trace
 
 if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
     from wengert.data.dataset import Dataset
 
 

@@ -16,7 +16,7 @@ from wengert.core.handlers import failures
 from wengert.core.locks import new_lock
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.resources import Resource
-from wengert.core.tensor import Tensor
+from wengert.core.types import Tensor, TensorSpec
 from wengert.data import dataset_arguments
 from wengert.data.graph_iterators import TracedIterator, ended
 from wengert.data.iterator_specs import IteratorSpec
@@ -24,7 +24,6 @@ from wengert.data.plan import Plan, Run
 from wengert.graph.builder import building
 
 if TYPE_CHECKING:
-    from wengert.core.tensor_spec import TensorSpec
     from wengert.data.dataset import Dataset
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
+from wengert.core.types import TensorShape, TensorSpec, TypeSpec
 from wengert.data.structure import join
 
 if TYPE_CHECKING:

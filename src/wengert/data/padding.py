@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,10 @@ from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import DataLossError, at_site, describe, exhausted, invalid
 from wengert.core.shapes import TensorShape, as_shape, brief
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import RawSite, Tensor, TensorSpec, Value
 from wengert.data.batching import Batching
 from wengert.data.plan import Plan
 from wengert.data.structure import blank, columns, packer
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 _NAME = "padded_batch"
 

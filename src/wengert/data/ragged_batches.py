@@ -13,14 +13,12 @@ from wengert.composite.sparse_tensor import SparseTensor, SparseTensorSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import DType, IndexedSlices, Tensor, TensorShape, TensorSpec
 from wengert.data.batching import Batching, stack
 from wengert.data.plan import Plan
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.types import DType, IndexedSlices, Tensor
 
 
 class RaggedBatch(Batching):

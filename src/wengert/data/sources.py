@@ -13,8 +13,7 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, int64
 from wengert.core.errors import at_site, invalid
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import Tensor, TensorSpec
 from wengert.data import keys
 from wengert.data.array_rows import Rows
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run

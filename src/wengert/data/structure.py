@@ -18,10 +18,8 @@ from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
-from wengert.core.shapes import TensorShape
-from wengert.core.tensor import Tensor, Value
-from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.core.tensorflow_values import is_foreign
+from wengert.core.types import Tensor, TensorShape, TensorSpec, TypeSpec, Value
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor

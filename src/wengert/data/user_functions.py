@@ -26,9 +26,7 @@ from wengert.core.errors import (
 )
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.tensor import Tensor
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, TensorSpec, Variable
 from wengert.data import keys
 from wengert.data.captured_tensors import captured
 from wengert.data.plan import Plan, Run

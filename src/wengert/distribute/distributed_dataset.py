@@ -89,7 +89,8 @@ class DistributedDataset(Resource):
         self._number: Any = None
 
     def __tf_flatten__(self) -> tuple[DatasetSignature, list[Tensor]]:
-        return dataset_arguments.flatten_dataset(self, bound)  # type: ignore[arg-type]
+        whole: Any = self
+        return dataset_arguments.flatten_dataset(whole, bound)
 
     @classmethod
     def __tf_unflatten__(cls, rest: DatasetSignature, parts: list[Tensor]) -> DistributedDataset:
@@ -116,7 +117,8 @@ class DistributedDataset(Resource):
 
     def traced_steps(self) -> TracedIterator:
         """The iteration of a loop in a converted function."""
-        return started(self, DistributedIterator)  # type: ignore[arg-type]
+        whole: Any = self
+        return started(whole, DistributedIterator)
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """The last state of `state = reduce_func(state, element)` over all elements."""

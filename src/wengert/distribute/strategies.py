@@ -1,155 +1,171 @@
-"""Strategies for one device: each holds one replica, and answers what it is asked.
+"""`Strategy`: replicas of a program that work together, and the scope in which its variables are made.
 
-Programs written for strategies run, on one device. Several replicas are refused, with a message.
+With one replica a function runs as it is. With several it is traced once for all of them
+(`replica_run`). On which devices they run the subclasses say (`mirrored`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.context import Scoped
-from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, require
+from wengert.core.sites import caller
 from wengert.core.tensor import full_name
-from wengert.core.variable import Variable
 from wengert.distribute.distributed_dataset import datasets_from_function, distribute_dataset
-from wengert.distribute.input_options import InputContext, InputOptions
+from wengert.distribute.extended import StrategyExtended as StrategyExtended
+from wengert.distribute.input_options import InputContext, InputOptions, RunOptions, ValueContext
 from wengert.distribute.reduce_ops import ReduceOp, as_reduce_op
+from wengert.distribute.reductions import gather_values, local_results, reduce_axis, reduce_values
+from wengert.distribute.replica_context import (
+    Here,
+    ReplicaContext,
+    demand_crossing,
+    enter,
+    here,
+    leave,
+    put,
+    within,
+)
+from wengert.distribute.replica_run import emit_run, run_now
+from wengert.distribute.values import DistributedValues as DistributedValues
+from wengert.distribute.values import PerReplica
+from wengert.functions.function import Function, function
+from wengert.graph.builder import building
 from wengert.ops.losses import REPLICAS
 
 if TYPE_CHECKING:
-    from wengert.core.types import IndexedSlices, Tensor
+    from wengert.core.types import Tensor, Values
     from wengert.data.dataset import Dataset
 
 
-class DistributedValues:
-    """A value for each replica; there is one replica, so nothing is of this type."""
-
-
-class ReplicaContext:
-    """What code that runs in the replica sees."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self.strategy = strategy
-
-    replica_id_in_sync_group = 0
-    num_replicas_in_sync = 1
-
-    def all_reduce(
-        self, reduce_op: ReduceOp, value: list[Tensor | IndexedSlices], options: Any = None
-    ) -> list[Tensor | IndexedSlices]:
-        """The value, which is that of all replicas."""
-        return value
-
-    def all_gather(self, value: Any, axis: int, options: Any = None) -> Any:
-        """The value, which is that of all replicas."""
-        return value
-
-    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
-        """The result of `merge_fn`, which gets the strategy first."""
-        return merge_fn(self.strategy, *args, **(kwargs or {}))
-
-
-class StrategyExtended:
-    """What libraries ask a strategy for."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
-
-    worker_devices: tuple[str, ...]
-    parameter_devices: tuple[str, ...]
-    should_checkpoint = should_save_summary = True
-
-    def update(
-        self,
-        var: Variable,
-        fn: Callable[..., Any],
-        args: Any = (),
-        kwargs: Any = None,
-        group: bool = True,
-    ) -> Any:
-        """Runs `fn` on a variable."""
-        return fn(var, *args, **(kwargs or {}))
-
-    def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
-        """The value, which is that of all replicas."""
-        return value
-
-    @contextmanager
-    def colocate_vars_with(self, colocate_with_variable: Variable) -> Iterator[None]:
-        """Makes variables where another one is."""
-        yield
-
-    def variable_created_in_scope(self, v: Any) -> bool:
-        """Whether a variable belongs to this strategy."""
-        return True
-
-    def _in_multi_worker_mode(self) -> bool:
-        return False
-
-    def _use_merge_call(self) -> bool:
-        return False
-
-
 class Strategy:
-    """A strategy with one replica."""
+    """Replicas of a program that work together on a batch, one for each device.
 
-    num_replicas_in_sync = 1
-    cluster_resolver = None
+    Args:
+        devices: the names of their devices.
+    """
+
+    cluster_resolver: Any = None
     _default = False
 
     _should_use_with_coordinator = False  # Keras 2 asks; there are no parameter servers
 
     def __init__(self, devices: tuple[str, ...] = (full_name(None),)) -> None:
-        if len(devices) > 1:
-            name, got = type(self).__name__, describe(list(devices))
-            text = f"{name}: Wengert runs one replica; got {got}. Name one device."
-            raise at_site(NotImplementedError(text))
         self.extended = StrategyExtended(self)
         self.extended.worker_devices = self.extended.parameter_devices = devices
         self._context = ReplicaContext(self)
+        self._key = object()  # by which functions know it
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """How many replicas there are."""
+        return len(self.extended.worker_devices)
 
     def __repr__(self) -> str:
         name = "Strategy" if self._default else type(self).__name__
-        return f"<{name}: {self.num_replicas_in_sync} replica>"
+        count = self.num_replicas_in_sync
+        return f"<{name}: {count} replica{'s' if count > 1 else ''}>"
+
+    def __deepcopy__(self, memo: Any) -> Strategy:
+        return self
 
     @contextmanager
     def scope(self) -> Iterator[Strategy]:
-        """Makes this the strategy of a block."""
+        """Makes this the strategy of a block: variables made there belong to it.
+
+        Raises:
+            RuntimeError: another strategy holds here, or this is a replica.
+        """
+        _check_scope(self)
         block = object()
         try:
-            _current.enter(block, (self, not self._default))
+            enter(block, Here(self, not self._default))
             yield self
         finally:
-            _current.leave(block)
+            leave(block)
 
     def run(
-        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, options: Any = None
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Values] = (),
+        kwargs: Mapping[str, Values] | None = None,
+        options: RunOptions | None = None,
     ) -> Any:
-        """The result of `fn` in the replica."""
+        """Runs a function in each replica, on the values that replica has.
+
+        The function is traced once for all replicas; one that is a `tf.function` keeps its traces.
+
+        Args:
+            fn: the function.
+            args, kwargs: its arguments; of a per-replica value each replica gets its own.
+            options: a `tf.distribute.RunOptions`, without effect.
+
+        Returns:
+            With several replicas, per-replica values in the structure of the result.
+
+        Raises:
+            RuntimeError: this is a replica.
+            ValueError: replicas assign different values to a variable without aggregation.
+
+        >>> strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+        >>> float(strategy.run(lambda x: x * 2.0, args=(tf.constant(3.0),)))
+        6.0
+        """
+        kwargs = kwargs or {}
         if self._default:
-            return fn(*args, **(kwargs or {}))
-        block = object()
-        try:
-            _current.enter(block, (self, False))
-            return fn(*args, **(kwargs or {}))
-        finally:
-            _current.leave(block)
+            return fn(*args, **kwargs)
+        _check_scope(self)
+        require(callable(fn), "run", "`fn` must be a function", fn, kind=TypeError)
+        if self.num_replicas_in_sync == 1:
+            return within(Here(self, False), fn, *args, **kwargs)
+        if building() is not None:
+            return within(Here(self, True), emit_run, self, fn, args, kwargs)
+        if isinstance(fn, Function):
+            return within(Here(self, True), _runner(self, fn), *args, **kwargs)
+        return within(Here(self, True), run_now, self, fn, args, kwargs, caller(1))
 
-    def reduce(self, reduce_op: str | ReduceOp, value: Tensor, axis: int | None) -> Tensor:
-        """The value of the replica, reduced over an axis if one is given."""
-        from wengert.ops.reduce import reduce_mean, reduce_sum
+    def reduce(
+        self, reduce_op: str | ReduceOp, value: Values, axis: int | Sequence[int] | None
+    ) -> Tensor:
+        """The sum or mean of the values of all replicas.
 
-        mean = as_reduce_op("reduce", reduce_op) is ReduceOp.MEAN
+        Args:
+            reduce_op: `"SUM"`, `"MEAN"` or a `tf.distribute.ReduceOp`.
+            value: what `run` returned, or a nest of such values.
+            axis: an axis of each value, along which elements are reduced, too: each counts the same
+                for a mean, whichever replica it is of. `None` reduces over replicas alone.
+
+        Returns:
+            Tensors in the structure of `value`.
+
+        Raises:
+            RuntimeError: this is a replica.
+            ValueError: a sum of what does not differ by replica, or no such axis.
+        """
+        kind = as_reduce_op("reduce", reduce_op)
+        demand_crossing("reduce")
         if axis is None:
-            return operand(value)
-        return (reduce_mean if mean else reduce_sum)(value, axis)
+            return reduce_values(kind, value, self)
+        return reduce_axis(kind, value, axis, self)
 
-    def gather(self, value: Any, axis: int) -> Any:
-        """The value, which is that of all replicas."""
-        return operand(value)
+    def gather(self, value: Values, axis: int) -> Tensor:
+        """The values of all replicas, joined along an axis.
+
+        Args:
+            value: what `run` returned, or a nest of such values.
+            axis: along which; sizes along other axes must agree.
+
+        Returns:
+            Tensors in the structure of `value`.
+
+        Raises:
+            RuntimeError: this is a replica.
+            ValueError: a value is a scalar.
+        """
+        demand_crossing("gather")
+        return gather_values(value, axis, self)
 
     def experimental_distribute_dataset(
         self, dataset: Dataset, options: InputOptions | None = None
@@ -188,55 +204,87 @@ class Strategy:
         return self.distribute_datasets_from_function(dataset_fn, options)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[..., Any]) -> Any:
-        """The value that a function makes for the replica."""
-        return value_fn(self._context)
+        """A per-replica value, made by a function of each replica's `ValueContext`."""
+        count = self.num_replicas_in_sync
+        values = [value_fn(ValueContext(k, count)) for k in range(count)]
+        return values[0] if self._default else PerReplica(values)
 
-    def experimental_local_results(self, value: Tensor) -> tuple[Tensor, ...]:
-        """The values of the replicas here."""
-        return (value,)
+    def experimental_local_results(self, value: Values) -> tuple[Tensor, ...]:
+        """What each replica here has of a value."""
+        return local_results(value, self)
+
+
+def _runner(strategy: Strategy, fn: Function) -> Function:
+    """A function that runs another in all replicas, whose traces are kept with the other."""
+    runs = fn._store.runs
+    cached = runs.get(strategy._key)
+    if cached is None:
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return emit_run(strategy, fn, args, kwargs)
+
+        run.__name__ = fn.name
+        cached = runs[strategy._key] = function(run, autograph=False)
+    return cached
+
+
+def _check_scope(strategy: Strategy) -> None:
+    """Refuses a strategy within another, and within a replica."""
+    place = here()
+    if place.strategy is None or place.strategy._default:
+        return
+    demand_crossing("Strategy.scope and Strategy.run")
+    if place.strategy is not strategy and not strategy._default:
+        raise at_site(
+            RuntimeError(
+                f"Strategy: {place.strategy!r} holds here, and strategies do not nest; got "
+                f"{strategy!r}. Leave its scope first, or use tf.distribute.get_strategy()."
+            )
+        )
 
 
 class _Default(Strategy):
     _default = True
 
-    def experimental_distribute_dataset(self, dataset: Any, options: Any = None) -> Any:
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: InputOptions | None = None
+    ) -> Any:
         """The dataset itself."""
         return dataset
 
-    def distribute_datasets_from_function(self, dataset_fn: Any, options: Any = None) -> Any:
+    def distribute_datasets_from_function(
+        self, dataset_fn: Any, options: InputOptions | None = None
+    ) -> Any:
         """The dataset that the function makes."""
         return dataset_fn(InputContext())
 
 
 _DEFAULT = _Default()
-# The strategy here, and whether we are between replicas rather than in one.
-_current: Scoped[tuple[Strategy, bool]] = Scoped("wengert_strategy", (_DEFAULT, False))
 
 
 def get_strategy() -> Strategy:
     """The strategy of the block around; a default one outside."""
-    return _current.get()[0]
+    return here().strategy or _DEFAULT
 
 
 def has_strategy() -> bool:
     """Whether there is a strategy other than the default one."""
-    return not _current.get()[0]._default
+    return not get_strategy()._default
 
 
 def in_cross_replica_context() -> bool:
     """Whether this is outside `Strategy.run` in the scope of a strategy."""
-    return _current.get()[1]
+    return here().crossing
 
 
 def get_replica_context() -> ReplicaContext | None:
     """What the replica sees; `None` outside `Strategy.run` in the scope of a strategy."""
-    strategy, crossing = _current.get()
-    return None if crossing else strategy._context
+    return None if here().crossing else get_strategy()._context
 
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Makes a strategy the one of this thread from here on, and of tasks that start in it."""
-    _current.put((_DEFAULT, False) if strategy is None else (strategy, True))
+    put(Here() if strategy is None else Here(strategy, not strategy._default))
 
 
 def _replicas_here(name: str) -> int:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from wengert.composite.values import type_spec_from_value
+from wengert.core.context import State, executing_eagerly, run_under
 from wengert.core.types import (
     CompositeSpec,
     CompositeTensor,
+    SymbolicTensor,
     Tensor,
     TensorSpec,
     Value,
@@ -84,7 +86,7 @@ class PerReplica(DistributedValues, CompositeTensor):
         if self._values is None:
             assert isinstance(self._stacked, Stacked), "a value is stacked or a tuple"
             skeleton, parts, count = self._stacked
-            rows = zip(*[tf.unstack(p, num=count) for p in parts], strict=True)
+            rows = zip(*_outside(parts, _unstacked, parts, count), strict=True)
             self._values = tuple([put_together(skeleton, list(row)) for row in rows])
         return self._values
 
@@ -208,8 +210,24 @@ def _stacked(values: tuple[Any, ...]) -> Stacked | None:
     looks = [_look(v, tensors) for v, (_, tensors) in zip(values, taken, strict=True)]
     if looks[0] is None or any(look != looks[0] for look in looks):
         return None
-    columns = zip(*[tensors for _, tensors in taken], strict=True)
-    return Stacked(taken[0][0], [tf.stack(list(c)) for c in columns], len(values))
+    columns = [list(c) for c in zip(*[tensors for _, tensors in taken], strict=True)]
+    parts = _outside([x for c in columns for x in c], _stacks, columns)
+    return Stacked(taken[0][0], parts, len(values))
+
+
+def _stacks(columns: list[list[Any]]) -> list[Any]:
+    return [tf.stack(c) for c in columns]
+
+
+def _unstacked(parts: list[Any], count: int) -> list[list[Any]]:
+    return [tf.unstack(p, num=count) for p in parts]
+
+
+def _outside(tensors: list[Any], make: Callable[..., Any], *given: Any) -> Any:
+    """What is made of tensors, outside of the trace here where none of them is of a trace."""
+    if executing_eagerly() or any(isinstance(x, SymbolicTensor) for x in tensors):
+        return make(*given)
+    return run_under(State(), make, *given)
 
 
 def _has_tensors(value: Any) -> bool:

@@ -24,6 +24,7 @@ from wengert.engines import (
     engine_choice,
     host,
     loop_execution,
+    replica_execution,
     rollback,
     specialised_kernels,
     xla,
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from wengert.engines.lower import Lowering
 
 
-host.RUNNERS.requires(branch_execution, loop_execution)
+host.RUNNERS.requires(branch_execution, loop_execution, replica_execution)
 host.SHORTER.requires(specialised_kernels)
-LOWERINGS.requires(branch_execution, loop_execution)
+LOWERINGS.requires(branch_execution, loop_execution, replica_execution)
 
 # Calls.
 

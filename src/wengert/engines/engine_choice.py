@@ -26,7 +26,7 @@ from wengert.engines.trip_counts import most_turns
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph
 from wengert.graph.passes import has_effects, optimised
-from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+from wengert.ops.nodes import BATCHED, CALL, LOOP, REPLICATED, SWITCH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -282,11 +282,18 @@ def _batched_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarr
     return (sizes[0] or 1 if sizes else 1) * _inner(node.attrs["graph"], rows)
 
 
+def _replicated_work(node: Node, given: list[ShapeDtype], known: dict[int, np.ndarray]) -> float:
+    axes = node.attrs["axes"]
+    rows = [s.row() if a == 0 else s for s, a in zip(given, axes, strict=True)]
+    return node.attrs["replicas"] * _inner(node.attrs["graph"], rows)
+
+
 # What a node that holds graphs costs, from what is known of its inputs.
 _INNER_WORK: dict[Op, Callable[[Node, list[ShapeDtype], dict[int, Any]], float]] = {
     BATCHED: _batched_work,
     CALL: _call_work,
     LOOP: _loop_work,
+    REPLICATED: _replicated_work,
     SWITCH: _switch_work,
 }
 

@@ -37,6 +37,7 @@ RUNNERS: HookTable[Op, Callable[[Graph, Node], Callable[..., Any]]] = HookTable(
     "wengert.engines.call_execution",
     "wengert.engines.branch_execution",
     "wengert.engines.loop_execution",
+    "wengert.engines.replica_execution",
 )
 # What is done to a graph before it runs here.
 PREPARE: Hook[Callable[[Graph], Graph]] = Hook("prepare", "wengert.engines.call_execution")

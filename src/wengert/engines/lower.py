@@ -39,6 +39,7 @@ LOWERINGS: HookTable[Op, Callable[..., Any]] = HookTable(
     "wengert.engines.call_execution",
     "wengert.engines.branch_execution",
     "wengert.engines.loop_execution",
+    "wengert.engines.replica_execution",
     "wengert.functions.deferred",
 )
 
@@ -214,7 +215,7 @@ class _Sized:
 
 
 def _is_small(graph: Graph, node: Node) -> bool:
-    if not node.inputs or node.op.effect:
+    if not node.inputs or node.op.effect or node.op.replicas:
         return False
     return all((size(graph.specs[v].shape) or 0) <= SMALL for v in node.outputs)
 

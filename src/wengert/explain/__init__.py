@@ -17,6 +17,7 @@ _PLACES = _read(
         "explain.examining": "doctor",
         "explain.ledgers": "Ledger retraces",
         "explain.memory": "MemoryReport",
+        "core.tracebacks": "format_exception",
     }
 )
 

@@ -1,5 +1,6 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
+from wengert.core.tracebacks import format_exception as format_exception
 from wengert.explain.agreement import parity as parity
 from wengert.explain.checking import nan as nan
 from wengert.explain.codes import CODES as CODES

@@ -15,16 +15,13 @@ from weakref import WeakKeyDictionary
 from wengert.core import nest
 from wengert.core.context import executing_eagerly
 from wengert.core.observers import Observer
-from wengert.core.tensor import Value
+from wengert.core.types import RawSite, Value, Variable
 from wengert.core.user_code import is_user
-from wengert.core.variable import Variable
 from wengert.data.dataset_arguments import BoundPlan
 from wengert.data.plan import Plan
 from wengert.explain.numerics import Bad, Numerics, finite, outside
 
 if TYPE_CHECKING:
-    from wengert.core.types import RawSite
-
     Arguments = dict[Any, Any]  # the datasets that stand for arguments of a function
 
 _DATA = "the data of a dataset"

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import RawSite, Site, locate
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, Value, Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.explanation import Explanation, Place, reason
 from wengert.explain.naming import Names

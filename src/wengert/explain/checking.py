@@ -17,8 +17,7 @@ from wengert.core.context import (
 from wengert.core.errors import InvalidArgumentError, at_site, coded
 from wengert.core.observers import subscribe, unsubscribe
 from wengert.core.process_settings import PROCESS
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Op, RawSite, Tensor, TensorLike, Value, Variable
 from wengert.explain import findings
 from wengert.explain.event_recorder import History, watching
 from wengert.explain.explanation import Explanation
@@ -27,7 +26,6 @@ from wengert.explain.numerics import Numerics, finite
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.types import Op, RawSite, TensorLike
     from wengert.explain.numerics import Bad
 
 

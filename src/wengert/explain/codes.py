@@ -2,7 +2,7 @@
 
 The hundreds tell the kind: 1 gradients that are `None`, 2 functions traced again, 3 Python frozen
 in a trace, 4 leaks and misuse, 5 NaN and infinity, 6 results that differ between engines, 7 work
-shaped badly for a compiler, 8 names that Wengert does not have. Each has a page (`pages`).
+shaped badly for a compiler, 8 names that Wengert does not have, 9 many devices. Each has a page (`pages`).
 """
 
 from __future__ import annotations
@@ -60,4 +60,6 @@ CODES = {
     "WG701": "a Python loop was unrolled",
     "WG702": "a function is too small to gain from a trace",
     "WG801": "a name that Wengert does not have",
+    "WG901": "replicas assign different values to one variable",
+    "WG902": "replicas meet under a condition that differs by replica",
 }

@@ -13,26 +13,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes, sites
 from wengert.core.context import Listener, add_listener, get_state, remove_listener
-from wengert.core.indexed_slices import IndexedSlices
 from wengert.core.observers import subscribe, unsubscribe
 from wengert.core.tensor import Tensor, Value, new_id
-from wengert.core.variable import Variable
+from wengert.core.types import IndexedSlices, Op, RawSite, Variable
 from wengert.explain import source
 from wengert.explain.arrivals import Arrivals
 from wengert.explain.numerics import Numerics
 from wengert.explain.places import written
 from wengert.tape import history
 from wengert.tape.history import Step
-
-if TYPE_CHECKING:
-    from wengert.core.types import Op, RawSite
-
 
 Sample = tuple[int, np.ndarray | None]
 

@@ -10,20 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import BuiltinMethodType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Value
-from wengert.core.variable import Variable
+from wengert.core.types import RawSite, SymbolicTensor, Value, Variable
 from wengert.explain.closure_reads import RANDOM, Reference, is_missing, references
 from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import known, place
-
-if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
-
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 _MOST = 200  # items of a container, references of a function

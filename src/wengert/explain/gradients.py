@@ -10,8 +10,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.sites import Site, locate
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, Value, Variable
 from wengert.explain import clock, paths, source
 from wengert.explain.causes import WHEN, Telling
 from wengert.explain.explanation import Explanation

@@ -14,8 +14,7 @@ from wengert.core import nest, random_replay, sites
 from wengert.core.context import Setting, executing_eagerly, get_state, own_variable
 from wengert.core.handlers import failures
 from wengert.core.observers import Observer
-from wengert.core.symbolic import SymbolicTensor
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
 from wengert.engines import call_execution, host
 from wengert.explain.numerics import Numerics, finite
 from wengert.functions.host_calls import PyCall
@@ -26,7 +25,6 @@ from wengert.ops.row_list import Rows
 from wengert.tape.gradient_tape import GradientTape
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.explain.explanation import Explanation
     from wengert.explain.numerics import Bad
     from wengert.functions.trace import Trace

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import describe
 from wengert.core.sites import user_frames
-from wengert.core.tensor import Tensor, Value
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, Value, Variable
 
 if TYPE_CHECKING:
     from wengert.tape.gradient_tape import GradientTape

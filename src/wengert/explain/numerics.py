@@ -7,21 +7,17 @@ finite, each with what it was made of; from any of them it goes back to the begi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.op import Op
+from wengert.core.types import Op, RawSite, Value
 from wengert.explain.explanation import Explanation, reason
 from wengert.explain.places import known, place
 from wengert.explain.verdicts import Verdict, at_pole, verdict
 from wengert.ops.row_list import Rows
 from wengert.ops.select import SELECT
-
-if TYPE_CHECKING:
-    from wengert.core.types import RawSite, Value
-
 
 _MOST = 10_000
 _MOST_BYTES = 1 << 28

@@ -10,14 +10,13 @@ from weakref import WeakKeyDictionary
 
 from wengert.core import nest
 from wengert.core.context import get_state
-from wengert.core.tensor import Value
+from wengert.core.types import RawSite, Value
 from wengert.explain import effects, frozen
 from wengert.explain.findings import Findings
 from wengert.explain.insides import Inspection, Inspector
 from wengert.explain.workload import MANY, baked_arrays, too_small, unrolled
 
 if TYPE_CHECKING:
-    from wengert.core.sites import RawSite
     from wengert.explain.explanation import Explanation
     from wengert.functions.function import Function
     from wengert.functions.trace import Trace

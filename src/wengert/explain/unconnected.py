@@ -10,7 +10,7 @@ from wengert.core import sites
 from wengert.core.context import executing_eagerly, outside, restoring, using
 from wengert.core.errors import at_site, coded, describe
 from wengert.core.handlers import failures
-from wengert.core.variable import Variable
+from wengert.core.types import RawSite, Tensor, Value, Variable
 from wengert.explain import findings
 from wengert.explain.explanation import Explanation, Report, reason
 from wengert.explain.gradients import Case
@@ -23,7 +23,6 @@ from wengert.tape import history
 from wengert.tape.arguments import UnconnectedGradients
 
 if TYPE_CHECKING:
-    from wengert.core.types import RawSite, Tensor, Value
     from wengert.tape.gradient_tape import GradientTape
     from wengert.tape.history import Evidence
 

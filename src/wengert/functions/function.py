@@ -72,7 +72,7 @@ class Function(Generic[P, R]):
             kwargs
             or not options.quick
             or len(args) + (self._instance is not None) != options.count
-            or PROCESS.runs_eagerly
+            or (PROCESS.calls_in_full and tracing_state.is_special())
         ):
             return self._call(args, kwargs)
         options.counter.calls += 1
@@ -95,6 +95,9 @@ class Function(Generic[P, R]):
         """A call in general; `__call__` says the same for positional arguments alone."""
         if PROCESS.runs_eagerly:
             return self.python_function(*args, **kwargs)
+        context = tracing_state.CONTEXT.get()
+        if context != self._store.context:
+            return self._within(context)._call(args, kwargs)
         options = self._options
         options.counter.calls += 1
         if options.drives and args and hasattr(args[0], "drives_in_python"):
@@ -106,6 +109,13 @@ class Function(Generic[P, R]):
         state = get_state()
         site = state.site if state is not None else None
         return trace.call(leaves, find(sys._getframe(1)) if site is None else site)
+
+    def _within(self, context: Any) -> Function:
+        """The same function, with the traces that are made for another context."""
+        other = object.__new__(type(self))
+        other._options, other._instance = self._options, self._instance
+        other._store, other._instances = self._store.within(context), self._instances
+        return other
 
     @restoring
     def _driven(self, args: Any, kwargs: Any) -> Any:
@@ -281,7 +291,7 @@ class Function(Generic[P, R]):
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function has been traced."""
-        return self._store.count
+        return self._store.whole_count()
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The function for one signature, given by tensors, Python values or `TensorSpec`s."""

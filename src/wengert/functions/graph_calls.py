@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
+from wengert.core import late_operations as late
 from wengert.core.context import get_state
 from wengert.core.dtypes import INEXACT
 from wengert.core.op import Joint
@@ -186,7 +187,7 @@ def at_places(places: Iterable[int], values: Iterable[Any], count: int) -> list[
 def assign_all(variables: Sequence[Variable], news: Sequence[Tensor]) -> None:
     """Gives variables the new values that a node has for them."""
     for variable, new in zip(variables, news, strict=True):
-        variable.assign(new)
+        late.UPDATE.call(variable, "assign", new)
 
 
 def _never(*args: Any, **attrs: Any) -> Any:

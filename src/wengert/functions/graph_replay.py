@@ -30,6 +30,7 @@ REPLAYS: HookTable[Op, Callable[[Node, list[Any], dict[str, Any]], Any]] = HookT
     "wengert.functions.branch_nodes",
     "wengert.functions.loop_nodes",
     "wengert.functions.vectorized_map",
+    "wengert.functions.replicas",
     "wengert.functions.deferred",
 )
 # What is done before and after a node inside which Python is called: it may look at variables.

@@ -16,7 +16,7 @@ from wengert.core.tensor import new_id
 from wengert.core.types import Op, ShapeDtype
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph, inner_graphs
 from wengert.ops.arithmetic import SUBTRACT
-from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, SWITCH
+from wengert.ops.nodes import BATCHED, CALL, HOST_CALL, LOOP, REPLICATED, SWITCH
 
 Specs = dict[int, ShapeDtype]
 
@@ -159,6 +159,22 @@ def _batched(node: Node, specs: Specs) -> Split:
     )
 
 
+def _replicated(node: Node, specs: Specs) -> Split:
+    graph: Graph = node.attrs["graph"]
+    pair = replayable(graph)
+    count = node.attrs["replicas"]
+    made = [s.stacked(count) for s in _more(graph, pair.recording)]
+    outs = [*node.outputs, *_new(specs, made)]
+    recorded = [outs[k] for k in pair.recorded]
+    axes = (*node.attrs["axes"], *(0,) * len(recorded))
+    ends = (*node.attrs["ends"], *(0,) * len(made))
+    return Split(
+        [_changed(node, node.inputs, outs, graph=pair.recording, ends=ends)],
+        [_replaying(node, node.inputs, recorded, specs, graph=pair.replaying, axes=axes)],
+        recorded,
+    )
+
+
 def _switch(node: Node, specs: Specs) -> Split:
     branches, own = node.attrs["branches"], node.attrs["own"]
     common = len(node.outputs) - sum(own)
@@ -209,4 +225,10 @@ def _loop(node: Node, specs: Specs) -> Split:
     )
 
 
-_KINDS: dict[Op, Any] = {CALL: _call, BATCHED: _batched, SWITCH: _switch, LOOP: _loop}
+_KINDS: dict[Op, Any] = {
+    BATCHED: _batched,
+    CALL: _call,
+    LOOP: _loop,
+    REPLICATED: _replicated,
+    SWITCH: _switch,
+}

@@ -16,7 +16,7 @@ from wengert.engines.empty_loops import FOLLOW, Known, known_of
 from wengert.functions.graph_replay import run_node
 from wengert.graph.builder import Builder
 from wengert.graph.ir import Graph, Node
-from wengert.ops.nodes import BATCHED, CALL, LOOP, SWITCH
+from wengert.ops.nodes import BATCHED, CALL, LOOP, REPLICATED, SWITCH
 
 
 def follow(graph: Graph, known: list[Known]) -> list[ShapeDtype]:
@@ -53,7 +53,7 @@ def _narrowed(node: Node, env: dict[int, Tensor]) -> Node:
         attrs["branches"] = tuple([_followed(b, given[1:]) for b in attrs["branches"]])
     elif node.op is CALL:
         attrs["graph"] = _followed(attrs["graph"], given)
-    elif node.op is BATCHED:
+    elif node.op in (BATCHED, REPLICATED):
         rows = [_row(k) if a == 0 else k for k, a in zip(given, attrs["axes"], strict=True)]
         attrs["graph"] = _followed(attrs["graph"], rows)
     elif node.op is LOOP:

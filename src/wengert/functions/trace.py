@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.core import late_operations as late
 from wengert.core import random_replay as drawing
 from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
@@ -187,7 +188,7 @@ class Trace:
             inputs.append(here.snapshot(v))
 
         def assigned(variable: Variable, value: Tensor) -> Tensor:
-            variable.assign(value)
+            late.UPDATE.call(variable, "assign", value)
             return here.snapshot(variable)
 
         if self.jit and not here.root().jit:

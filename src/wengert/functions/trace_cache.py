@@ -142,7 +142,10 @@ MOST_TRACES = 512
 class Store:
     """The traces of one function, or of one method of one instance."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: Any = None) -> None:
+        self.context = context  # what these traces are made for, besides arguments
+        self.beside: dict[Any, Store] = {}  # those made for other contexts
+        self.runs: dict[Any, Any] = {}  # functions that run this one in replicas, by strategy
         self.traces: OrderedDict[Any, Trace] = OrderedDict()
         self.lock = new_lock()
         self.count = 0
@@ -153,6 +156,17 @@ class Store:
         self.fits: dict[Any, Trace] = {}  # by dtypes and shapes that are known to fit a signature
         self.wide = Wide()
         self.notes: list[trace_log.Note] = []
+
+    def within(self, context: Any) -> Store:
+        """The traces that are made for another context."""
+        with self.lock:
+            if len(self.beside) >= _MOST:
+                self.beside.clear()
+            return self.beside.setdefault(context, Store(context))
+
+    def whole_count(self) -> int:
+        """How often the function has been traced, in all contexts."""
+        return self.count + sum(s.count for s in self.beside.values())
 
     def keep(self, key: Any, found: Trace) -> None:
         """Adds a trace; those of dead objects go, and the oldest gives way."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.context import Setting, own_variable
+from wengert.core.context import Scoped, Setting, own_variable
 from wengert.core.errors import at_site
 from wengert.core.hooks import Hook
 from wengert.core.process_settings import PROCESS
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from wengert.functions.function_options import Options
 
 
+# What else than its arguments tells the traces of a function apart; `None` where nothing does.
+CONTEXT: Scoped[Any] = Scoped("wengert_trace_context", None)
 _DEEPEST = 100
 _depth: ContextVar[int] = own_variable("wengert_trace_depth", 0)
 
@@ -43,6 +45,17 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def functions_run_eagerly() -> bool:
     """Whether functions run as plain Python."""
     return PROCESS.runs_eagerly
+
+
+def enter_context(block: object, context: Any) -> None:
+    """Begins a block whose traces are made for a context."""
+    PROCESS.calls_in_full = True
+    CONTEXT.enter(block, context)
+
+
+def is_special() -> bool:
+    """Whether something else than the arguments of a call here decides what it runs."""
+    return PROCESS.runs_eagerly or CONTEXT.get() is not None
 
 
 def entering(options: Options, site: RawSite | None) -> Setting[int, None]:

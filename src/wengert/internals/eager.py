@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
+from wengert.distribute.strategies import get_replica_context
 from wengert.runtime.placement import init_scope
 
 if TYPE_CHECKING:
-    from wengert.distribute.strategies import _Default
+    from wengert.distribute.strategies import Strategy
 
 
-def maybe_merge_call(fn: Callable[..., Any], strategy: _Default, *args: Any, **kwargs: Any) -> Any:
-    """Runs `fn` once for all replicas, of which there is one."""
-    return fn(strategy, *args, **kwargs)
+def maybe_merge_call(fn: Callable[..., Any], strategy: Strategy, *args: Any, **kwargs: Any) -> Any:
+    """Runs `fn` once for all replicas."""
+    context = get_replica_context()
+    if context is None:
+        return fn(strategy, *args, **kwargs)
+    return context.merge_call(fn, args, kwargs)
 
 
 class Context:

@@ -61,7 +61,7 @@ class TrackableDataStructure(Trackable):
 class ListWrapper(TrackableDataStructure, list):
     """A list that is an attribute of a layer."""
 
-    __hash__ = None  # type: ignore[assignment]  # as a list's
+    __hash__: Any = None  # as a list's
 
     def _members(self) -> Iterable[Any]:
         return list(self)
@@ -94,7 +94,7 @@ class TupleWrapper(TrackableDataStructure, tuple):
 class DictWrapper(TrackableDataStructure, dict):
     """A dict that is an attribute of a layer."""
 
-    __hash__ = None  # type: ignore[assignment]  # as a dict's
+    __hash__: Any = None  # as a dict's
 
     def _members(self) -> Iterable[Any]:
         return list(dict.values(self))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid
-from wengert.core.op import Op, ShapeDtype
-from wengert.core.tensor import Tensor
+from wengert.core.types import DType, Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.strings import static_int_or, static_str
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, TensorLike
-
 
 _STRING = dtypes.nums("s")
 _KINDS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)

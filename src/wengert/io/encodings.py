@@ -13,14 +13,13 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid, invalid_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DTypeLike, Op, ShapeDtype, Tensor, TensorLike
 from wengert.io.expansion import expanded
 from wengert.io.tfrecord import compression
 from wengert.ops.declare import static_int
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.types import DTypeLike, Tensor, TensorLike
 
 
 _STRING = dtypes.nums("s")

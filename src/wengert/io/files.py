@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.io.paths import local, reporting
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
 
 _STRING = dtypes.nums("s")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +10,11 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, invalid
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, TensorLike
 from wengert.io.images import decode_jpeg, encode_jpeg
 from wengert.ops import random
 from wengert.ops.color import convert_image_dtype
 from wengert.ops.declare import static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
 
 
 def _kernel(x: np.ndarray, quality: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import CompositeTensor, Op, ShapeDtype, Tensor, TensorLike
 from wengert.io.features import Expected, expected
 from wengert.io.files import one_string
 from wengert.io.parsing import (
@@ -32,8 +32,6 @@ from wengert.io.parsing import (
 
 if TYPE_CHECKING:
     from wengert.composite.ragged_tensor import RaggedTensor
-    from wengert.core.composite import CompositeTensor
-    from wengert.core.types import Tensor, TensorLike
 
     FeatureSpecs = dict[str, NamedTuple] | None
 

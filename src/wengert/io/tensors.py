@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import DTypeLike, Op, ShapeDtype, Tensor, TensorLike
 from wengert.io.files import one_string
-
-if TYPE_CHECKING:
-    from wengert.core.types import DTypeLike, Tensor, TensorLike
-
 
 _STRING = dtypes.nums("s")
 # The field that holds single values, by dtype; those that are not named are in `int_val`.

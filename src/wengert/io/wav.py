@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import wave
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,12 +12,8 @@ from wengert.core import dtypes
 from wengert.core.apply import apply
 from wengert.core.convert import operand
 from wengert.core.errors import invalid
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike
 from wengert.ops.declare import static_int
-
-if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
-
 
 _FULL = 2.0**15
 

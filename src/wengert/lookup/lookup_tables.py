@@ -6,7 +6,7 @@ A table is a Python dict; inside a function it is asked by a call of Python.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core import dtypes
 from wengert.core.apply import wrap
 from wengert.core.convert import operand
-from wengert.core.dtypes import DType
 from wengert.core.errors import (
     FailedPreconditionError,
     at_site,
@@ -26,7 +25,7 @@ from wengert.core.errors import (
 )
 from wengert.core.locks import new_lock
 from wengert.core.resources import Resource
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import DType, Tensor, TensorSpec
 from wengert.functions.host_calls import PyCall, emit_call
 from wengert.graph.builder import building
 from wengert.io.paths import refused
@@ -35,9 +34,6 @@ from wengert.ops.declare import static_int
 from wengert.ops.hashing import to_hash_bucket_fast
 from wengert.ops.select import where
 from wengert.ops.strings import as_string
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class TextFileIndex:

@@ -1,4 +1,4 @@
-"""Nodes that hold graphs: calls, branches and loops. How they are run is the engines' business.
+"""Nodes that hold graphs: calls, branches, loops, replicas. How they are run is the engines' business.
 
 `loop` is the one loop: it carries a state, reads invariants, reads a row of each input stack and
 writes a row of each output stack per turn, by a condition or a given number of turns, forwards or
@@ -63,6 +63,11 @@ LOOP = _node("loop", takes_padded=True)
 # batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
 BATCHED = _node("batched", takes_padded=True)
 
+# replicated(inputs...; graph, axes, ends, replicas): runs a graph in each of so many replicas. Inputs
+# whose axis is 0 have a row for each, others are the same for all; so are results whose end is
+# `None`, while of others (0) there is a row from each.
+REPLICATED = _node("replicated", takes_padded=True)
+
 # host_call(inputs...; function, specs, name): calls Python with arrays, in program order.
 HOST_CALL = _node("host_call", effect=True, calls_python=True)
 
@@ -78,8 +83,22 @@ def _call_ends(node: Node) -> list[tuple[Graph, int, int]]:
     return [(node.attrs["graph"], len(node.inputs), len(node.outputs))]
 
 
+def joins(graph: Graph) -> Node | None:
+    """The first node in which the replicas that run a graph meet, if there is one."""
+    return next((n for n in graph.walk() if n.op.replicas == "joined"), None)
+
+
 def _loop_ends(node: Node) -> list[tuple[Graph, int, int]]:
     return [(node.attrs["body"], len(node.inputs) - 1, len(node.outputs) - 1)]
 
 
-ENDS.fill(__name__, {CALL: _call_ends, SWITCH: _switch_ends, LOOP: _loop_ends, BATCHED: _call_ends})
+ENDS.fill(
+    __name__,
+    {
+        BATCHED: _call_ends,
+        CALL: _call_ends,
+        LOOP: _loop_ends,
+        REPLICATED: _call_ends,
+        SWITCH: _switch_ends,
+    },
+)

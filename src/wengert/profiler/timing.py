@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.observers import Observer
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import JaxArray, Op, Tensor, Value
 from wengert.profiler.spans import Recorder
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from wengert.core.types import JaxArray, Op
     from wengert.engines.executables import Executable
     from wengert.functions.function import Function
     from wengert.functions.trace import Trace

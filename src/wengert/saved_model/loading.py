@@ -15,10 +15,8 @@ from wengert.core.context import State, restoring, using
 from wengert.core.errors import OpError, UnimplementedError
 from wengert.core.handlers import failures
 from wengert.core.lazy_modules import jax
-from wengert.core.op import ShapeDtype
 from wengert.core.sites import caller
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import ShapeDtype, Tensor, TensorSpec, Value, Variable
 from wengert.functions import structure_json, trace_log
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.signature import rebuild, spec_of
@@ -37,8 +35,6 @@ from wengert.saved_model.restored import (
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from wengert.core.tensor import Tensor, Value
 
 
 @restoring

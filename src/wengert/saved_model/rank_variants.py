@@ -7,18 +7,14 @@ called in a new trace, where its graph is replayed with what is known there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from wengert.core.context import restoring
 from wengert.core.sites import caller
-from wengert.core.tensor_spec import TensorSpec
+from wengert.core.types import Tensor, TensorSpec
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.trace import trace
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
-
 
 _RANKS = range(5)
 

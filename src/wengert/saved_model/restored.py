@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Any
 from wengert.checkpoint.trackable import AutoTrackable, Trackable
 from wengert.core.errors import at_site, describe
 from wengert.core.sites import caller
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import Tensor, TensorSpec, Variable
 from wengert.functions import structure_json
 from wengert.functions.concrete import ConcreteFunction
-
-if TYPE_CHECKING:
-    from wengert.core.tensor import Tensor
 
 
 class RestoredFunction(Trackable):

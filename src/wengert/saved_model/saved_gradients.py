@@ -7,21 +7,17 @@ gradient rules, as if its Python were there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from wengert.core.context import restoring
 from wengert.core.convert import to_tensor
 from wengert.core.sites import caller
-from wengert.core.tensor_spec import TensorSpec
-from wengert.core.variable import Variable
+from wengert.core.types import DType, SymbolicTensor, Tensor, TensorSpec, Variable
 from wengert.functions.concrete import ConcreteFunction
 from wengert.functions.signature import rebuild, spec_of
 from wengert.functions.trace import Slot, Trace, trace
 from wengert.ops.shaping import identity
 from wengert.tape.gradient_tape import GradientTape
-
-if TYPE_CHECKING:
-    from wengert.core.types import DType, SymbolicTensor, Tensor
 
 
 class Gradient(NamedTuple):

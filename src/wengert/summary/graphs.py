@@ -13,15 +13,14 @@ import numpy as np
 from wengert.core.errors import at_site, describe
 from wengert.core.locks import new_lock
 from wengert.core.observers import Observer, subscribe, unsubscribe
-from wengert.core.op import ShapeDtype
 from wengert.core.sites import RawSite, locate, warn
+from wengert.core.types import ShapeDtype, Tensor, TensorLike
 from wengert.graph.ir import Graph, Node, inner_graphs
 from wengert.summary.events import load
 from wengert.summary.record import write
 from wengert.summary.writer import summary_scope, target
 
 if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike
     from wengert.functions.trace import Trace
 
 

@@ -15,13 +15,12 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, describe, invalid, invalid_dtype
-from wengert.core.op import Op, ShapeDtype
+from wengert.core.types import Op, ShapeDtype, Tensor, TensorLike, Value
 from wengert.ops.cast import cast
 from wengert.summary import encode
 from wengert.summary.writer import summary_scope, target
 
 if TYPE_CHECKING:
-    from wengert.core.types import Tensor, TensorLike, Value
     from wengert.summary.writer import FileWriter
 
 

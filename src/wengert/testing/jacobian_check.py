@@ -5,19 +5,16 @@ A complex number counts as two real ones, its real part first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
 from wengert.core.errors import at_site, describe
-from wengert.core.tensor import Tensor, Value
+from wengert.core.types import Tensor, TensorLike, Value
 from wengert.tape.gradient_tape import GradientTape
 from wengert.tape.gradient_values import dense
-
-if TYPE_CHECKING:
-    from wengert.core.types import TensorLike
 
 
 def compute_gradient(

@@ -1,0 +1,136 @@
+"""Variables under a strategy: ordinary ones that know their strategy, and updates in replicas.
+
+An update in a replica is aggregated first, so that all replicas have the same variable. Of a
+variable with `ON_READ` synchronization each replica has a copy, a row of one array; reading it
+between replicas reduces them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wengert.core.context import UPDATES, Setting
+from wengert.core.convert import operand
+from wengert.core.errors import at_site, coded
+from wengert.core.types import IndexedSlices, SymbolicTensor, Variable
+from wengert.core.variable import BORN, VariableAggregation
+from wengert.core.variable_aliases import plain
+from wengert.distribute.reduce_ops import ReduceOp
+from wengert.distribute.replica_context import here, reduced, reduced_slices
+from wengert.ops import collectives
+from wengert.ops import public as tf
+from wengert.ops.updates import ASSIGNED
+
+if TYPE_CHECKING:
+    from wengert.graph.builder import Builder
+    from wengert.graph.ir import Graph
+
+NONE, SUM, MEAN, FIRST = (
+    VariableAggregation[k] for k in ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA")
+)
+_SUMS = ("assign_add", "assign_sub", "scatter_add", "scatter_sub")
+
+
+def copies_of(variable: Variable) -> Variable | None:
+    """The copies of a variable of which each replica has its own; `None` of any other."""
+    return plain(variable)._copies
+
+
+def replica_updates(graph: Builder) -> Setting[Any, None]:
+    """A block in which updates of variables are aggregated over the replicas."""
+    return Setting(UPDATES, aggregated)
+
+
+def aggregated(variable: Variable, method: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of an update in a replica, after the variable's aggregation."""
+    place = here()
+    if not place.replicas or place.crossing or copies_of(variable) is not None:
+        return given
+    kind = _kind(variable, method)
+    if kind is NONE or method == "assign_slice":
+        return given
+    if kind is MEAN and not variable.dtype.is_floating:
+        raise at_site(
+            ValueError(
+                f"variable {variable.name!r}: the mean over replicas is for floating-point "
+                f"variables; it is {variable.dtype.name}. Choose another `aggregation`, or assign "
+                f"outside strategy.run."
+            )
+        )
+    value, *rest = given
+    if isinstance(value, IndexedSlices):
+        return (_slices(variable, method, kind, value, place.replicas), *rest)
+    if method.startswith("scatter"):
+        return given
+    return (_joined(kind, operand(value, variable.dtype), place.replicas), *rest)
+
+
+def _kind(variable: Variable, method: str) -> VariableAggregation:
+    """How an update is aggregated; each replica adds to a variable of no strategy."""
+    if plain(variable)._distribute_strategy is None:
+        return SUM if method in _SUMS else NONE
+    return variable.aggregation
+
+
+def _joined(kind: VariableAggregation, x: Any, replicas: int) -> Any:
+    if kind is SUM:
+        return reduced(ReduceOp.SUM, x, replicas)
+    if not isinstance(x, SymbolicTensor):  # the same in all replicas
+        return x
+    return reduced(ReduceOp.MEAN, x, replicas) if kind is MEAN else first_replica(x, replicas)
+
+
+def first_replica(x: Any, replicas: int) -> Any:
+    """What the first replica has."""
+    return collectives.all_gather(tf.expand_dims(x, 0), 0, replicas)[0]
+
+
+def _slices(
+    variable: Variable, method: str, kind: VariableAggregation, value: IndexedSlices, replicas: int
+) -> IndexedSlices:
+    if kind is FIRST:
+        rows, places = (first_replica(operand(x), replicas) for x in (value.values, value.indices))
+        return IndexedSlices(rows, places, value._dense_shape)
+    if method not in ("assign", *_SUMS):
+        raise at_site(
+            NotImplementedError(
+                f"{method}: in a replica it is for variables with aggregation NONE or "
+                f"ONLY_FIRST_REPLICA; {variable.name!r} has {kind.name}. Choose another "
+                f"`aggregation`, or gather the rows and update outside."
+            )
+        )
+    return reduced_slices(ReduceOp[kind.name], value, replicas)
+
+
+def check_aggregated(graph: Graph, differing: list[Variable]) -> None:
+    """Refuses variables that would be another in each replica."""
+    for variable in differing:
+        if copies_of(variable) is not None:
+            continue
+        nodes = [n for n in graph.walk() if n.op is ASSIGNED]
+        mine = [n for n in nodes if plain(n.attrs["variable"]) is plain(variable)]
+        site = mine[-1].site if mine else None
+        owned = plain(variable)._distribute_strategy is not None
+        help = (
+            "Give it an `aggregation`, such as tf.VariableAggregation.MEAN, or "
+            "synchronization=tf.VariableSynchronization.ON_READ for a copy in each replica"
+            if owned
+            else "Make it under strategy.scope() with an `aggregation`, or assign what "
+            "all_reduce gives"
+        )
+        error = ValueError(
+            f"variable {variable.name!r}: replicas assign different values to it, and it has no "
+            f"aggregation that makes them one. {help}."
+        )
+        raise coded(at_site(error, site), "WG901")
+
+
+def adopt(variable: Variable) -> None:
+    """Makes a new variable one of the strategy here."""
+    strategy = here().strategy
+    if strategy is None or strategy._default or here().replicas < 0:
+        return
+    variable._distribute_strategy = strategy
+
+
+BORN.append(adopt)
