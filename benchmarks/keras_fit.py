@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.keras_models import NETWORKS, WORDS
+
 ROOT = Path(__file__).resolve().parent.parent
 TITLES = {"wengert": "Wengert", "tensorflow": "TensorFlow", "jax": "JAX"}
 LOAD = {
@@ -24,15 +26,26 @@ LOAD = {
     "jax": "import keras",
 }
 ROWS, BATCH = 60_000, 128
-IMAGES = 6_400  # of the convolution network
 TOLERANCE = 1e-3
+WARM = 3  # epochs before the first that counts: Wengert compiles a step that runs often
+ALL = ("wengert", "tensorflow", "jax")
 # The work, what it is, who does it, and what Wengert must reach: at most so much of another's time.
 WORKS = {
-    "import": ("import of Keras", ("wengert", "tensorflow", "jax"), (0.5, "tensorflow")),
-    "small": ("fit, 784-128-10", ("wengert", "tensorflow", "jax"), (0.6, "tensorflow")),
-    "big": ("fit, 784-512-512-10", ("wengert", "tensorflow", "jax"), (0.8, "tensorflow")),
+    "import": ("import of Keras", ALL, (0.5, "tensorflow")),
+    "small": ("fit, 784-128-10", ALL, (0.6, "tensorflow")),
+    "big": ("fit, 784-512-512-10", ALL, (0.45, "tensorflow")),
     "loop": ("own loop, 784-128-10", ("wengert", "tensorflow"), (1.05, "small")),
-    "conv": ("fit, convolutions, compiled", ("wengert", "tensorflow", "jax"), (1.1, "jax")),
+    "conv": ("fit, convolutions 16-32, compiled", ALL, (1.1, "jax")),
+    "cnn": ("fit, convolutions 32-64", ALL, (1.0, "tensorflow")),
+    "residual": ("fit, residual network", ALL, (1.0, "tensorflow")),
+    "separable": ("fit, separable convolutions", ALL, (1.0, "tensorflow")),
+    "transformer": ("fit, two transformer blocks", ALL, (0.8, "tensorflow")),
+    "lstm": ("fit, LSTM", ALL, (0.6, "tensorflow")),
+}
+WORKS |= {
+    f"{name}-{count}": (f"predict, {name}, batch {count}", ALL, (0.9, "tensorflow"))
+    for name in ("cnn", "residual", "separable", "transformer", "lstm")
+    for count in (1, 32)
 }
 
 
@@ -56,52 +69,52 @@ class Bench:
     def ask(self, work: str) -> dict[str, float]:
         """Wall and processor seconds of one epoch; the loss before the first."""
         if work not in self._built:
-            self._built[work] = getattr(self, f"_{work}")()
+            self._built[work] = self._build(work)
             step, check = self._built[work]
-            step()
+            for _ in range(WARM):
+                step()
             return {"check": check}
         step, _ = self._built[work]
         wall, cpu = time.perf_counter(), time.process_time()
         step()
         return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
 
+    def _build(self, work: str) -> Any:
+        name, _, count = work.partition("-")
+        if count:
+            return self._predicting(name, int(count))
+        return self._network(name) if name in NETWORKS else getattr(self, f"_{name}")()
+
     def _dense(self, *widths: int) -> Any:
         layers = self.keras.layers
         inner = [layers.Dense(n, activation="relu") for n in widths]
         return self.keras.Sequential([layers.Input((784,)), *inner, layers.Dense(10)])
 
-    def _fitting(self, model: Any, x: Any, y: Any, **options: Any) -> Any:
-        import numpy as np
-
-        r = np.random.default_rng(1964)
-        model.set_weights(
-            [(0.05 * r.standard_normal(w.shape)).astype("float32") for w in model.get_weights()]
-        )
+    def _fitting(self, model: Any, x: Any, y: Any, batch: int = BATCH, **options: Any) -> Any:
+        _fill(model)
         loss = self.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
         model.compile("adam", loss, metrics=["accuracy"], **options)
-        check = model.evaluate(x[:1024], y[:1024], batch_size=BATCH, verbose=0)[0]
-        return lambda: model.fit(x, y, batch_size=BATCH, verbose=0), check
+        check = model.evaluate(x[: 8 * batch], y[: 8 * batch], batch_size=batch, verbose=0)[0]
+        return lambda: model.fit(x, y, batch_size=batch, verbose=0), check
+
+    def _network(self, name: str) -> Any:
+        make, batch, count = NETWORKS[name]
+        model, shape = make(self.keras)
+        options = {"jit_compile": True} if name == "conv" else {}
+        return self._fitting(model, *_rows(name, batch * count, shape), batch, **options)
+
+    def _predicting(self, name: str, batch: int) -> Any:
+        model, shape = NETWORKS[name][0](self.keras)
+        _fill(model)
+        x, _ = _rows(name, 50 * batch, shape)
+        check = float(model.predict(x[:batch], batch_size=batch, verbose=0)[0, 0])
+        return lambda: model.predict(x, batch_size=batch, verbose=0), check
 
     def _small(self) -> Any:
         return self._fitting(self._dense(128), *digits(ROWS, 784))
 
     def _big(self) -> Any:
         return self._fitting(self._dense(512, 512), *digits(ROWS, 784))
-
-    def _conv(self) -> Any:
-        layers = self.keras.layers
-        model = self.keras.Sequential(
-            [
-                layers.Input((28, 28, 1)),
-                layers.Conv2D(16, 3, activation="relu"),
-                layers.MaxPooling2D(),
-                layers.Conv2D(32, 3, activation="relu"),
-                layers.MaxPooling2D(),
-                layers.Flatten(),
-                layers.Dense(10),
-            ]
-        )
-        return self._fitting(model, *digits(IMAGES, 28, 28, 1), jit_compile=True)
 
     def _loop(self) -> Any:
         """What `fit` does, written out: shuffled batches, a step, the mean loss, the accuracy."""
@@ -133,6 +146,24 @@ class Bench:
             float(mean.result())
 
         return epoch, check
+
+
+def _fill(model: Any) -> None:
+    """The same weights for every framework; vectors stay as the layers start them."""
+    import numpy as np
+
+    r = np.random.default_rng(1964)
+    model.set_weights(
+        [
+            w if w.ndim < 2 else (0.05 * r.standard_normal(w.shape)).astype("float32")
+            for w in model.get_weights()
+        ]
+    )
+
+
+def _rows(name: str, count: int, shape: tuple[int, ...]) -> Any:
+    x, y = digits(count, *shape)
+    return ((x * WORDS).astype("int32") if name == "transformer" else x), y
 
 
 def digits(count: int, *shape: int) -> Any:

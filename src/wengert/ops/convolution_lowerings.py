@@ -16,7 +16,8 @@ from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import JaxArray
 from wengert.ops import sliding as geometry
 from wengert.ops.declare import lower_in_float32
-from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
+from wengert.ops.depthwise_lowerings import by_offset, filter_by_offset, pairs_of, strided
+from wengert.ops.sliding import Windows, extent, outer_sizes
 
 _NAMES = {1: "W", 2: "HW", 3: "DHW"}
 
@@ -25,11 +26,6 @@ def _numbers(spatial: int, first: bool) -> tuple[str, str, str]:
     axes = _NAMES[spatial]
     image = f"NC{axes}" if first else f"N{axes}C"
     return image, f"{axes}IO", image
-
-
-def _pairs(shape: tuple[int, ...], window: tuple[int, ...], at: Windows) -> Pairs:
-    sizes = geometry.split(shape, at.first)[2]
-    return resolve(sizes, extent(window, at.dilations), at.strides, at.padding)
 
 
 def _wide_type(x: JaxArray | np.ndarray) -> type | None:
@@ -49,7 +45,7 @@ def _plain(
         x,
         w,
         at.strides,
-        _pairs(x.shape, w.shape[:spatial], at),
+        pairs_of(x.shape, w.shape[:spatial], at),
         rhs_dilation=at.dilations,
         dimension_numbers=_numbers(spatial, at.first),
         feature_group_count=groups,
@@ -66,42 +62,10 @@ def _by_group(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     return lax.concatenate([_plain(a, b, at, 1) for a, b in zip(xs, ws, strict=True)], axis)
 
 
-def _by_offset(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
-    """A depthwise convolution as a sum over the places of the window; fuses into one loop."""
-    spatial = w.ndim - 2
-    window = w.shape[:spatial]
-    if at.first:
-        x = lax.transpose(x, (0, *range(2, x.ndim), 1))
-    last = at._replace(first=False)
-    pairs = _pairs(x.shape, window, last)
-    padded = lax.pad(x, x.dtype.type(0), [(0, 0, 0), *((a, b, 0) for a, b in pairs), (0, 0, 0)])
-    reach = extent(window, at.dilations)
-    counts = outer_sizes("conv", x.shape[1:-1], reach, at.strides, pairs)
-    shape = (x.shape[0], *counts, groups, w.shape[-1] // groups)
-    total = lax.full(shape, x.dtype.type(0))
-    places = offsets(window, (1,) * spatial)
-    for place, start in zip(places, offsets(window, at.dilations), strict=True):
-        part = strided(padded, (0, *start, 0), (x.shape[0], *counts, groups), (1, *at.strides, 1))
-        tap = lax.reshape(lax.index_in_dim(w[place], 0, 0, keepdims=False), shape[-2:])
-        spread_tap = lax.broadcast_in_dim(tap, shape, (len(shape) - 2, len(shape) - 1))
-        spread_part = lax.broadcast_in_dim(part, shape, range(len(shape) - 1))
-        total = lax.add(total, lax.mul(spread_part, spread_tap))
-    y = lax.reshape(total, (*shape[:-2], w.shape[-1]))
-    return lax.transpose(y, (0, y.ndim - 1, *range(1, y.ndim - 1))) if at.first else y
-
-
-def strided(x: JaxArray, start: tuple[int, ...], counts: Any, strides: Any) -> JaxArray:
-    """`counts` elements from `start` in steps of `strides`, of a JAX array."""
-    limits = [
-        a if n == 0 else a + (n - 1) * s + 1 for a, n, s in zip(start, counts, strides, strict=True)
-    ]
-    return lax.slice(x, start, limits, strides)
-
-
 @lower_in_float32
 def _on_cpu(x: JaxArray, w: JaxArray, at: Windows, groups: int) -> JaxArray:
     depthwise = w.shape[-2] == 1
-    return (_by_offset if depthwise else _by_group)(x, w, at, groups)
+    return (by_offset if depthwise else _by_group)(x, w, at, groups)
 
 
 class _Layers(NamedTuple):
@@ -118,7 +82,7 @@ class _Layers(NamedTuple):
 
     @staticmethod
     def of(shape: tuple[int, ...], window: tuple[int, ...], at: Windows) -> _Layers:
-        pairs = _pairs(shape, window, at)
+        pairs = pairs_of(shape, window, at)
         reach = extent(window, at.dilations)
         sizes = geometry.split(shape, at.first)[2]
         count = outer_sizes("conv", sizes, reach, at.strides, pairs)[0]
@@ -266,7 +230,7 @@ def _plain_input(
     sizes = geometry.split(shape, at.first)[2]
     counts = geometry.split(g.shape, at.first)[2]
     pairs = []
-    for i, (low, _) in enumerate(_pairs(shape, window, at)):
+    for i, (low, _) in enumerate(pairs_of(shape, window, at)):
         before = reach[i] - 1 - low
         spread = (counts[i] - 1) * at.strides[i] + 1 if counts[i] else 0
         pairs.append((before, sizes[i] + reach[i] - 1 - spread - before))
@@ -331,7 +295,7 @@ def _plain_filter(
     sizes = geometry.split(x.shape, at.first)[2]
     counts = geometry.split(g.shape, at.first)[2]
     pairs = []
-    for i, (low, _) in enumerate(_pairs(x.shape, window, at)):
+    for i, (low, _) in enumerate(pairs_of(x.shape, window, at)):
         reach = (window[i] - 1) * at.dilations[i]
         spread = (counts[i] - 1) * at.strides[i] + 1
         pairs.append((low, reach + spread - sizes[i] - low))
@@ -350,6 +314,17 @@ def _plain_filter(
         preferred_element_type=_wide_type(x),
     )
     return _narrow(y, x)
+
+
+@lower_in_float32
+def _filter_on_cpu(
+    x: JaxArray, g: JaxArray, shape: tuple[int, ...], at: Windows, groups: int
+) -> JaxArray:
+    sizes = (*x.shape, *g.shape, *shape)
+    if shape[-2] == 1 and all(type(n) is int for n in sizes):
+        return filter_by_offset(x, g, shape, at, groups)
+    like = jax.ShapeDtypeStruct(shape, x.dtype)
+    return jax.linear_transpose(lambda w: _on_cpu(x, w, at=at, groups=groups), like)(g)[0]
 
 
 def lower_filter(
@@ -374,12 +349,9 @@ def lower_filter(
         )
     if groups == 1:
         return _plain_filter(x, g, shape, at, 1)
-    like = jax.ShapeDtypeStruct(shape, x.dtype)
     return lax.platform_dependent(
         x,
         g,
-        cpu=lambda x, g: jax.linear_transpose(lambda w: _on_cpu(x, w, at=at, groups=groups), like)(
-            g
-        )[0],
+        cpu=lambda x, g: _filter_on_cpu(x, g, shape=shape, at=at, groups=groups),
         default=lambda x, g: _plain_filter(x, g, shape, at, groups),
     )

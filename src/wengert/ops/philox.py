@@ -7,6 +7,7 @@ here knows about distributions or seeds.
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -145,6 +146,20 @@ def lower_words(state: JaxArray, count: int) -> JaxArray:
     low, high, key = state[0], state[1], state[2]
     counters = lax.iota(np.uint64, needed) + low
     tops = lax.convert_element_type(counters < low, np.uint64) + high
-    result = lower_blocks(key, counters, tops)
-    stacked = lax.concatenate([lax.expand_dims(w, (1,)) for w in result], 1)
-    return lax.slice_in_dim(lax.reshape(stacked, (4 * needed,)), 0, count)
+    return lax.slice_in_dim(_interleaved(lower_blocks(key, counters, tops)), 0, count)
+
+
+def _interleaved(words: tuple[JaxArray, ...]) -> JaxArray:
+    """The words of all blocks, block by block.
+
+    A choice by position is a loop that XLA turns into vector code and joins with what reads it; a
+    concatenation along an axis this short is a loop of branches. The barrier keeps the ten rounds
+    out of it, which would run once for each word.
+    """
+    words = lax.optimization_barrier(words)
+    shape = (*words[0].shape, len(words))
+    place = lax.broadcasted_iota(np.int32, shape, 1)
+    result = lax.broadcast_in_dim(words[-1], shape, (0,))
+    for k, word in enumerate(words[:-1]):
+        result = lax.select(place == k, lax.broadcast_in_dim(word, shape, (0,)), result)
+    return lax.reshape(result, (math.prod(shape),))

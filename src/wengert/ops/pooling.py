@@ -19,8 +19,8 @@ from wengert.core.lazy_modules import lax
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled
-from wengert.ops.convolution_lowerings import strided
 from wengert.ops.declare import expand, in_float32, lower_in_float32
+from wengert.ops.depthwise_lowerings import strided
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
 
 # Beyond this many places a window is left to XLA's own loop over windows.
