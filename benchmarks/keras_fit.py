@@ -101,7 +101,8 @@ class Bench:
         make, batch, count = NETWORKS[name]
         model, shape = make(self.keras)
         options = {"jit_compile": True} if name == "conv" else {}
-        return self._fitting(model, *_rows(name, batch * count, shape), batch, **options)
+        x, y = _rows(name, batch * count, shape)
+        return self._fitting(model, x, y, batch, **options)
 
     def _predicting(self, name: str, batch: int) -> Any:
         model, shape = NETWORKS[name][0](self.keras)
