@@ -68,6 +68,8 @@ ACCIDENTAL = {"AttributeError", "AssertionError", "IndexError"}
 
 def agree(found: Any, want: Any) -> bool:
     """Whether two answers are the same; of an error, the kind that TensorFlow raises, or Python."""
+    if isinstance(want, list) and want[:1] == ["variable"] and found == want[1]:
+        return True  # a copy of a variable is a tensor here
     if isinstance(want, list) and want[:1] == ["error"]:
         is_error = isinstance(found, list) and found[:1] == ["error"]
         return is_error and (want[1] in ACCIDENTAL or want[1] in found)

@@ -84,7 +84,8 @@ def test_select_and_regroup():
     one, two = tf.constant(1.0), tf.constant(2.0)
     value = regroup([one, two])
     assert select(value, 1) is two and select(one, 1) is one
-    assert regroup([one, one]) is one
+    nested = regroup([{"a": one}, {"a": two}])
+    assert [float(x) for x in nested["a"].values] == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("size", [2, None])

@@ -106,6 +106,10 @@ class Scoped(Generic[T]):
                 self._put((*blocks[:k], *blocks[k + 1 :]))
                 return
 
+    def in_block(self) -> bool:
+        """Whether this is in a block."""
+        return len(self._blocks.get()) > 1
+
     def put(self, value: T) -> None:
         """Sets the value from here on, in a block until it ends."""
         *outer, (owner, _) = self._blocks.get()

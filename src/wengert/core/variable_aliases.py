@@ -64,7 +64,7 @@ def _telling(name: str) -> property:
     return property(get)
 
 
-for _name in (*Variable.__slots__, "_id"):
+for _name in (*Variable.__slots__, "_id", "_copies", "_distribute_strategy"):
     setattr(Alias, _name, _delegated(_name))
 for _name in ("name", "_shared_name", "_unique_id", "handle"):
     setattr(Alias, _name, _telling(_name))

@@ -62,12 +62,15 @@ class StrategyExtended:
             What `fn` returns.
 
         Raises:
-            RuntimeError: the code runs in a replica.
+            ValueError: the variable is none of this strategy.
         """
-        demand_crossing("update")
         require(
             isinstance(var, Variable), "update", "`var` must be a variable", var, kind=TypeError
         )
+        if not self.variable_created_in_scope(var):
+            raise _foreign("update", var)
+        if here().replicas and not here().crossing:
+            return fn(var, *args, **(kwargs or {}))
         place = Here(self._strategy, True, here().replicas)
         return within(place, fn, var, *args, **(kwargs or {}))
 
@@ -157,12 +160,7 @@ class StrategyExtended:
     def colocate_vars_with(self, colocate_with_variable: Variable) -> Iterator[None]:
         """A block whose variables are where another one is, which is everywhere."""
         if not self.variable_created_in_scope(colocate_with_variable):
-            raise at_site(
-                ValueError(
-                    f"colocate_vars_with: {colocate_with_variable.name!r} is no variable of this "
-                    f"strategy. Make it under strategy.scope()."
-                )
-            )
+            raise _foreign("colocate_vars_with", colocate_with_variable)
         yield
 
     def variable_created_in_scope(self, v: Variable) -> bool:
@@ -190,3 +188,12 @@ class StrategyExtended:
 
     def _use_merge_call(self) -> bool:
         return False
+
+
+def _foreign(name: str, variable: Variable) -> Exception:
+    return at_site(
+        ValueError(
+            f"{name}: {variable.name!r} is no variable of this strategy. Make it under "
+            f"strategy.scope()."
+        )
+    )

@@ -101,7 +101,8 @@ def reduce_axis(
     def one(x: Any) -> Any:
         if here().replicas:
             return _over(kind, axis, x, strategy)
-        values = x.values if isinstance(x, DistributedValues) else (x,)
+        same = not isinstance(x, DistributedValues)  # a value that each replica has
+        values = (x,) * strategy.num_replicas_in_sync if same else x.values
         if isinstance(x, PerReplica) and (stacked := x.stacked()) is not None:
             return _of_rows(kind, stacked.parts[0], axis)
         return _of_values(kind, [operand(v) for v in values], axis)

@@ -67,6 +67,11 @@ def leave(block: object) -> None:
     _here.leave(block)
 
 
+def in_block() -> bool:
+    """Whether a block around decides where code is."""
+    return _here.in_block()
+
+
 def put(place: Here) -> None:
     """Sets the place from here on."""
     _here.put(place)

@@ -146,7 +146,7 @@ def emit_run(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any)
     axes = (0,) * len(specs) + tuple([0 if a else None for a in apart])
     axes += tuple([None] * len(closed.tensors))
     here: Any = building()
-    starts = [snapshot(here, copies_of(v) or v) for v in carried]
+    starts = [snapshot(here, _holder(v)) for v in carried]
     shown = made.tensors
     ends = ends_of(graph, axes)
     written = [inner.held[v._id].written for v in carried]
@@ -172,7 +172,7 @@ def emit_run(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any)
             for s, k, n in skeletons]  # fmt: skip
     for v, new, changed in zip(carried, outs[shown:], written, strict=True):
         if changed:
-            late.UPDATE.call(copies_of(v) or v, "assign", new)
+            late.UPDATE.call(_holder(v), "assign", new)
     return made.result([r() for r in results])
 
 
@@ -188,6 +188,12 @@ class _Made(NamedTuple):
 
     tensors: int
     result: Callable[[list[Any]], Any]
+
+
+def _holder(variable: Variable) -> Variable:
+    """The variable that has the value outside of replicas: the copies, where there are some."""
+    copies = copies_of(variable)
+    return variable if copies is None else copies
 
 
 def _carried(inner: Graph) -> list[Variable]:
@@ -225,6 +231,7 @@ def _traced(
         tensors.extend(mine)
         return len(skeletons) - 1
 
+    graph.for_replica = True
     with using(State((), graph)):
         graph.turn = replica_id()
         params = iter([graph.parameter(s) for s in specs])

@@ -24,13 +24,14 @@ from wengert.distribute.replica_context import (
     demand_crossing,
     enter,
     here,
+    in_block,
     leave,
     put,
     within,
 )
 from wengert.distribute.replica_run import emit_run, run_now
 from wengert.distribute.values import DistributedValues as DistributedValues
-from wengert.distribute.values import PerReplica
+from wengert.distribute.values import regroup
 from wengert.functions.function import Function, function
 from wengert.graph.builder import building
 from wengert.ops.losses import REPLICAS
@@ -114,6 +115,14 @@ class Strategy:
         6.0
         """
         kwargs = kwargs or {}
+        require(
+            isinstance(args, list | tuple),
+            "run",
+            "`args` must be a tuple or list of arguments",
+            args,
+            help="Write args=(x,).",
+            kind=ValueError,
+        )
         if self._default:
             return fn(*args, **kwargs)
         _check_scope(self)
@@ -207,7 +216,14 @@ class Strategy:
         """A per-replica value, made by a function of each replica's `ValueContext`."""
         count = self.num_replicas_in_sync
         values = [value_fn(ValueContext(k, count)) for k in range(count)]
-        return values[0] if self._default else PerReplica(values)
+        return values[0] if count == 1 else regroup(values)
+
+    def unwrap(self, value: Values) -> tuple[Tensor, ...]:
+        """The old name of `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
+    def group(self, value: Values, name: str | None = None) -> None:
+        """Nothing: what `run` returned has been computed."""
 
     def experimental_local_results(self, value: Values) -> tuple[Tensor, ...]:
         """What each replica here has of a value."""
@@ -284,6 +300,13 @@ def get_replica_context() -> ReplicaContext | None:
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Makes a strategy the one of this thread from here on, and of tasks that start in it."""
+    require(
+        not in_block(),
+        "experimental_set_strategy",
+        "it is not for the scope of a strategy, nor for replicas",
+        help="Call it outside.",
+        kind=RuntimeError,
+    )
     put(Here() if strategy is None else Here(strategy, not strategy._default))
 
 

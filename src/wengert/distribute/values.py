@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from wengert.composite.values import type_spec_from_value
+from wengert.core import nest
 from wengert.core.context import State, executing_eagerly, run_under
 from wengert.core.types import (
     CompositeSpec,
@@ -116,7 +117,13 @@ class PerReplica(DistributedValues, CompositeTensor):
         )
 
     def __repr__(self) -> str:
-        lines = [f"  {k}: {v!r}" for k, v in enumerate(self.values)]
+        return self._shown(repr)
+
+    def __str__(self) -> str:
+        return self._shown(str)
+
+    def _shown(self, show: Callable[[Any], str]) -> str:
+        lines = [f"  {k}: {show(v)}" for k, v in enumerate(self.values)]
         return "PerReplica:{\n" + ",\n".join(lines) + "\n}"
 
     # As an argument of a function: stacked where that goes, so that the number of replicas costs
@@ -248,7 +255,9 @@ def select(value: Any, number: int) -> Any:
 
 
 def regroup(values: Sequence[Any]) -> Any:
-    """One value for several replicas: what is the same object stays what it is."""
+    """The nests of several replicas as one nest of per-replica values."""
     first = values[0]
-    same: Callable[[Any], bool] = lambda v: v is first
-    return first if all(map(same, values)) else PerReplica(values)
+    for other in values[1:]:
+        nest.assert_same_structure(first, other)
+    columns = zip(*map(nest.flatten, values), strict=True)
+    return nest.pack_sequence_as(first, [PerReplica(c) for c in columns])

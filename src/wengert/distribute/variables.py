@@ -14,9 +14,10 @@ from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded
 from wengert.core.types import IndexedSlices, SymbolicTensor, Variable
 from wengert.core.variable import BORN, VariableAggregation
-from wengert.core.variable_aliases import plain
+from wengert.core.variable_aliases import Alias, plain
 from wengert.distribute.reduce_ops import ReduceOp
 from wengert.distribute.replica_context import here, reduced, reduced_slices
+from wengert.distribute.replica_copies import MAKING, keep_copies
 from wengert.ops import collectives
 from wengert.ops import public as tf
 from wengert.ops.updates import ASSIGNED
@@ -46,6 +47,9 @@ def aggregated(variable: Variable, method: str, given: tuple[Any, ...]) -> tuple
     place = here()
     if not place.replicas or place.crossing or copies_of(variable) is not None:
         return given
+    if type(variable) is Alias:  # what becomes of the update depends on the variable
+        variable._identity.asked = True
+    _demand_own(variable)
     kind = _kind(variable, method)
     if kind is NONE or method == "assign_slice":
         return given
@@ -63,6 +67,17 @@ def aggregated(variable: Variable, method: str, given: tuple[Any, ...]) -> tuple
     if method.startswith("scatter"):
         return given
     return (_joined(kind, operand(value, variable.dtype), place.replicas), *rest)
+
+
+def _demand_own(variable: Variable) -> None:
+    owner, strategy = plain(variable)._distribute_strategy, here().strategy
+    if owner is not None and owner is not strategy:
+        raise at_site(
+            RuntimeError(
+                f"variable {variable.name!r}: it belongs to another strategy, {owner!r}, and is "
+                f"changed in a replica of {strategy!r}. Make it under the scope of this one."
+            )
+        )
 
 
 def _kind(variable: Variable, method: str) -> VariableAggregation:
@@ -128,8 +143,28 @@ def check_aggregated(graph: Graph, differing: list[Variable]) -> None:
 def adopt(variable: Variable) -> None:
     """Makes a new variable one of the strategy here."""
     strategy = here().strategy
-    if strategy is None or strategy._default or here().replicas < 0:
+    if strategy is None or strategy._default or MAKING.get():
         return
+    when, how = variable._synchronization, variable._aggregation
+    if when.name == "NONE":
+        raise at_site(
+            ValueError(
+                "Variable: under a strategy `synchronization` cannot be NONE. Leave it out, or use "
+                "tf.VariableSynchronization.ON_READ for a copy in each replica."
+            )
+        )
+    if when.name == "ON_READ":
+        if how.name == "MEAN" and not variable.dtype.is_floating:
+            raise at_site(
+                ValueError(
+                    f"Variable: the mean over replicas is for floating-point variables; got "
+                    f"{variable.dtype.name}. Choose another `aggregation`, or another dtype."
+                )
+            )
+        if strategy.num_replicas_in_sync > 1:
+            keep_copies(variable, strategy.num_replicas_in_sync)
+    elif when.name == "AUTO":
+        variable._synchronization = type(when)["ON_WRITE"]
     variable._distribute_strategy = strategy
 
 

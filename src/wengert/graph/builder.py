@@ -62,6 +62,7 @@ class Builder(Graph):
         self.replays: list[tuple[Graph, dict[int, Any]]] = []  # graphs run again in this one
         self.seen: list[Seen] = []  # what rules see that were brought along from them
         self.frames: list[tuple[Graph, dict[int, Any]]] = []  # what the rule sees that runs now
+        self.for_replica = False  # whether it is what a replica runs
         self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
         self.roots: dict[int, int] = {}  # the ids that tapes know variables by, if not their own
@@ -205,8 +206,17 @@ class Builder(Graph):
             cached.variable = variable  # it is known by itself too
         return cached
 
+    def in_replica(self) -> bool:
+        """Whether this is built for a replica."""
+        graph: Builder | None = self
+        while graph is not None and not graph.for_replica:
+            graph = graph.parent
+        return graph is not None
+
     def read(self, variable: Variable) -> int:
-        """The present value of a variable."""
+        """The present value of a variable; of one that replicas have copies of, what they make."""
+        if variable._copies is not None and not self.in_replica():
+            return self.value_of(variable.read_value())
         held = self.hold(variable)
         if held.current is None:
             shape = variable.shape._dims
