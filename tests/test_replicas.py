@@ -1,5 +1,6 @@
 """Replicas in one process: collectives, mirrored variables, the lowerings, what fails."""
 
+import copy
 import itertools
 from typing import Any
 
@@ -408,3 +409,55 @@ def test_python_in_replicas_runs_for_each(strategy):
 
     result = tf.function(lambda x: strategy.run(fn, (x,)))(PerReplica.of_rows(tf.range(4.0)))
     assert plain(result) == [0.0, 2.0, 4.0, 6.0] and seen == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["SUM", "MEAN", "ONLY_FIRST_REPLICA"])
+def test_copies_of_a_variable(strategy, name):
+    whole = {"SUM": 18.0, "MEAN": 10.5, "ONLY_FIRST_REPLICA": 9.0}[name]
+    own = [3.0, 4.0, 5.0, 6.0] if name == "SUM" else [9.0, 10.0, 11.0, 12.0]
+    with strategy.scope():
+        v = tf.Variable(
+            1.0,
+            aggregation=tf.VariableAggregation[name],
+            synchronization=tf.VariableSynchronization.ON_READ,
+        )
+
+    def fn():
+        v.assign_add(tf.cast(context().replica_id_in_sync_group, tf.float32) + 1.0)
+        return v + 0.0
+
+    def reset(value):
+        v.assign(value)
+
+    for way in (None, *ENGINES):
+        (reset if way is None else tf.function(reset))(8.0)
+        assert v.numpy() == 8.0
+        run = lambda: strategy.run(fn)
+        with tf.engine(way):
+            result = run() if way is None else tf.function(run)()
+            read = float(v * 1.0 if way is None else tf.function(lambda: v * 1.0)())
+        assert plain(result) == own and read == float(v) == whole
+        assert [float(x) for x in strategy.experimental_local_results(v)] == own
+    assert copy.deepcopy(v).numpy() == whole and not v.trainable
+    if name == "SUM":
+        with pytest.raises(ValueError, match="in a replica only"):
+            v.assign_add(1.0)
+    else:
+        assert v.assign_add(1.0).numpy() == whole + 1.0
+
+
+def test_checkpoints_of_copies(strategy, tmp_path):
+    with strategy.scope():
+        v = tf.Variable(
+            0.0,
+            aggregation=tf.VariableAggregation.SUM,
+            synchronization=tf.VariableSynchronization.ON_READ,
+        )
+    strategy.run(lambda: [v.assign(3.0), None][1])
+    path = tf.train.Checkpoint(v=v).save(tmp_path / "c")
+    w = tf.Variable(0.0)
+    tf.train.Checkpoint(v=w).restore(path)
+    assert w.numpy() == 12.0
+    v.assign(0.0)
+    tf.train.Checkpoint(v=v).restore(path)
+    assert v.numpy() == 12.0

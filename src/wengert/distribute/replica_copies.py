@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
+_PLAIN: Any = Variable.__dict__["_array"]
 MAKING = own_variable("wengert_making_copies", False)
 
 
@@ -37,7 +38,7 @@ class CopiedVariable(Variable):
     def _array(self) -> np.ndarray:
         copies = self._copies
         if copies is None:
-            return Variable._array.fget(self)  # type: ignore[attr-defined]
+            return _PLAIN.__get__(self)
         if building_graph() is not None:
             return building_graph().tensor(building_graph().read(self))._array
         return self._whole()._array
@@ -45,7 +46,7 @@ class CopiedVariable(Variable):
     @_array.setter
     def _array(self, array: np.ndarray) -> None:
         if self._copies is None:
-            Variable._array.fset(self, array)  # type: ignore[attr-defined]
+            _PLAIN.__set__(self, array)
         else:
             self._copies._array = self._spread(array)
 
@@ -98,6 +99,11 @@ class CopiedVariable(Variable):
         if building_graph() is not None:
             return super().numpy()
         return self._whole().numpy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in Python's sense is a variable like others, with the value."""
+        restore, (_, *state) = super().__reduce__()
+        return restore, (Variable, *state)
 
     # Writing.
 
