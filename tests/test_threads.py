@@ -237,3 +237,62 @@ def test_compiled_atan2_in_every_quadrant():
     assert np.array_equal(
         np.signbit(result), np.signbit(np.arctan2(y, x)) | np.isnan(result) & np.signbit(result)
     )
+
+
+@pytest.mark.parametrize("shape", [(5, 70_000), (70_000, 5), (300, 700), (3, 40, 2000), (400_000,)])
+def test_reductions_and_rows_of_large_arrays(shape):
+    x = np.random.default_rng(1).uniform(0.5, 1.5, shape).astype(np.float32)
+    x.flat[7] = -0.5
+    t, wide = tf.constant(x), x.astype(np.float64)
+    axes = [None, -1, 0] if len(shape) < 3 else [None, -1, (1, 2)]
+    for axis in axes:
+        for keep in (False, True):
+            options = {"axis": axis, "keepdims": keep}
+            np.testing.assert_allclose(
+                tf.reduce_sum(t, **options), wide.sum(axis, keepdims=keep), 1e-5
+            )
+            np.testing.assert_array_equal(tf.reduce_max(t, **options), x.max(axis, keepdims=keep))
+            np.testing.assert_array_equal(
+                tf.math.count_nonzero(t > 0, **options), (x > 0).sum(axis, keepdims=keep)
+            )
+            np.testing.assert_allclose(
+                tf.math.reduce_euclidean_norm(t, **options),
+                np.sqrt((wide * wide).sum(axis, keepdims=keep)), 1e-5,
+            )  # fmt: skip
+    rows = x.reshape(-1, shape[-1])
+    e = np.exp(rows - rows.max(-1, keepdims=True))
+    softmax = (e / e.sum(-1, keepdims=True)).reshape(shape)
+    np.testing.assert_allclose(tf.nn.softmax(t), softmax, 1e-4)
+    np.testing.assert_array_equal(tf.sort(t), np.sort(x))
+    np.testing.assert_array_equal(tf.argsort(t), np.argsort(x, kind="stable"))
+    np.testing.assert_allclose(tf.cumsum(t, -1), np.cumsum(wide, -1), 1e-4)
+    best = tf.math.top_k(t, 3)
+    np.testing.assert_array_equal(best.values, -np.sort(-x)[..., :3])
+    np.testing.assert_array_equal(
+        tf.gather(t, best.indices, batch_dims=len(shape) - 1), best.values
+    )
+
+
+def test_products_of_everything():
+    x = np.full(300_001, 1.0, np.float32)
+    x[::1000] = 1.01
+    np.testing.assert_allclose(tf.reduce_prod(x), np.prod(x.astype(np.float64)), 1e-4)
+    whole = np.where(np.arange(400_000) % 2, 3, 1).astype(np.int32)
+    assert int(tf.reduce_prod(whole)) == int(np.multiply.reduce(whole, dtype=np.int32))
+    assert np.isnan(tf.reduce_prod(np.full(400_000, np.nan, np.float32)))
+
+
+@pytest.mark.parametrize("width", [3, 100])
+def test_segments_in_any_order(width):
+    rng = np.random.default_rng(2)
+    x, ids = rng.uniform(0.9, 1.1, (500, width)).astype(np.float32), rng.integers(-1, 40, 500)
+    for name, ufunc in (("max", np.maximum), ("min", np.minimum), ("prod", np.multiply)):
+        result = getattr(tf.math, f"unsorted_segment_{name}")(x, ids, 50).numpy()
+        for k in set(ids.tolist()) - {-1}:
+            np.testing.assert_allclose(result[k], ufunc.reduce(x[ids == k], 0), 1e-5)
+
+
+def test_a_refusal_names_the_whole_array():
+    x = tf.zeros([400, 1000])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="from 0 to 1000"):
+        tf.math.top_k(x, 1001)

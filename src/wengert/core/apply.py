@@ -33,6 +33,7 @@ from wengert.core.errors import (
     say,
 )
 from wengert.core.handlers import failures
+from wengert.core.host_memory import keep_freed
 from wengert.core.observers import observed
 from wengert.core.op import Op, ShapeDtype
 from wengert.core.sites import SEEN, RawSite, find, place
@@ -47,10 +48,7 @@ _frame = sys._getframe
 # turns them into exceptions, the kernel runs again under `errstate` (see `rescue`).
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 
-# glibc hands the memory of a freed array back to the system if it is larger than any that was freed
-# before (of up to 32 MiB), and the next array takes it again page by page, which costs ten times
-# what an operation on it does. So it is shown a large array once, which nobody writes to.
-np.empty(31 << 20, np.uint8)
+keep_freed()
 
 
 def apply(op: Op, *inputs: Any, **attrs: Any) -> Any:

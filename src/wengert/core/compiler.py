@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 from contextlib import suppress
@@ -43,26 +42,6 @@ def begin(what: str) -> None:
     if not PROCESS.used_xla:
         CACHE.attach()
     PROCESS.used_xla = True
-
-
-@functools.cache
-def _trim() -> Any:
-    try:
-        return ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):  # not glibc
-        return None
-
-
-def release_memory() -> None:
-    """Hands free memory back to the system, after a compilation.
-
-    The C library keeps freed arrays for the next ones (see `core.apply`), and a compilation leaves
-    small pieces of its own between them, so that larger arrays no longer fit. Without this each
-    compiled signature would cost as much memory as its arguments take.
-    """
-    trim = _trim()
-    if trim is not None:
-        trim(0)
 
 
 _YNN = "xla_cpu_experimental_ynn_fusion_type"

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from wengert.core import host_memory
 from wengert.core.bounded_cache import Bounded
 from wengert.core.compile_cache import CACHE
-from wengert.core.compiler import begin, options, release_memory
+from wengert.core.compiler import begin, options
 from wengert.core.context import restoring
 from wengert.core.handlers import failures
 from wengert.core.interrupts import uninterrupted
@@ -199,7 +200,7 @@ class Executable:
         self.program = run, flagged[-1], wants, cut
         self.run, self.flagged, self.requested, self.cut = self.program
         CACHE.seal()
-        release_memory()
+        host_memory.release()
 
 
 def _unsupported(error: Exception) -> str | None:

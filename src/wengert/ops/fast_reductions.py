@@ -17,7 +17,12 @@ from typing import Any
 import numpy as np
 
 from wengert.ops.declare import JaxArray, is_symbol, jax, lax
+from wengert.ops.threads import BLOCK, blocks_of, share
 
+# Threads share arrays of so many numbers.
+_SHARED = 2 * BLOCK
+# Numbers that one of them adds up at a time.
+_PART = 4 * BLOCK
 # Arrays of fewer elements, or columns of fewer, are as quick the usual way.
 _MANY = 2048
 _LONG = 8
@@ -41,6 +46,12 @@ def combine(
     ):
         total = ones(size, char).dot(x if rank == 1 else x.reshape(-1))
         return total.reshape((1,) * rank) if keepdims else total
+    if size >= _SHARED and x.flags.c_contiguous:
+        if len(axis) == rank:
+            total = _everything(ufunc, x.reshape(-1))
+            return total.reshape((1,) * rank) if keepdims else total
+        if axis and axis[0] == rank - len(axis):  # along the memory
+            return _rows(ufunc, x, axis, keepdims)
     if size >= _MANY and axis and axis[-1] + 1 < rank and x.flags.c_contiguous:
         first, after = axis[0], axis[-1] + 1
         if after - first == len(axis):  # with none between them that stays
@@ -51,6 +62,51 @@ def combine(
                 kept = (1,) * len(axis) if keepdims else ()
                 return result.reshape(*shape[:first], *kept, *shape[after:])
     return ufunc.reduce(x, axis, dtype=x.dtype, keepdims=keepdims)
+
+
+def _everything(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
+    """Combines a long vector: parts of one size in several threads, then what they gave."""
+    blocks = blocks_of(x.size, _PART)
+    parts = np.empty(len(blocks), x.dtype)
+
+    def work(k: int) -> None:
+        part = x[blocks[k]]
+        if ufunc is np.multiply and not part.size % _WIDE:
+            # Products of one row are made one after another.
+            part = ufunc.reduce(part.reshape(-1, _WIDE), 0, dtype=x.dtype)
+        parts[k] = ufunc.reduce(part, dtype=x.dtype)
+
+    share(work, range(len(blocks)))
+    return np.asarray(ufunc.reduce(parts, dtype=x.dtype))
+
+
+def sum_of_squares(x: np.ndarray) -> np.ndarray:
+    """The sum of the squares of all numbers of a real floating array."""
+    flat = x.reshape(-1)
+    if x.size < _SHARED:
+        return np.asarray(flat.dot(flat))
+    blocks = blocks_of(x.size, _PART)
+    parts = np.empty(len(blocks), x.dtype)
+
+    def work(k: int) -> None:
+        parts[k] = flat[blocks[k]].dot(flat[blocks[k]])
+
+    share(work, range(len(blocks)))
+    return np.asarray(np.add.reduce(parts))
+
+
+def _rows(ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    """Combines each row of a matrix, a few at a time in several threads."""
+    lead, kept = x.shape[: axis[0]], (1,) * len(axis) if keepdims else ()
+    rows = x.reshape(math.prod(lead), -1)
+    out = np.empty(len(rows), x.dtype)
+    if len(rows) < _LONG:
+        for k, row in enumerate(rows):
+            out[k] = _everything(ufunc, row)
+    else:
+        blocks = blocks_of(len(rows), max(1, BLOCK // rows.shape[1]))
+        share(lambda part: ufunc.reduce(rows[part], 1, dtype=x.dtype, out=out[part]), blocks)
+    return out.reshape(*lead, *kept)
 
 
 def sum_rows(x: np.ndarray, rows: int, char: str) -> np.ndarray:
@@ -136,15 +192,17 @@ def fold(
 
 
 def _is_long(x: JaxArray | np.ndarray, axis: tuple[int, ...]) -> bool:
-    """Whether rows of float32 or float64, many and long, are reduced along their memory."""
+    """Whether rows of numbers, many and long, are reduced along their memory."""
     if sorted(axis) != list(range(x.ndim - len(axis), x.ndim)) or not _is_large(x):
         return False
     return math.prod(x.shape[x.ndim - len(axis) :]) >= _LONG_ROWS
 
 
 def _is_large(x: JaxArray | np.ndarray) -> bool:
-    """Whether these are many floating numbers, for the CPU."""
-    if x.dtype.kind != "f" or x.dtype.itemsize < 4 or any(map(is_symbol, x.shape)):
+    """Whether these are many numbers, none of half precision, for the CPU."""
+    if x.dtype.kind not in "fiub" or (x.dtype.kind == "f" and x.dtype.itemsize < 4):
+        return False
+    if any(map(is_symbol, x.shape)):
         return False
     return math.prod(x.shape) >= _MANY_NUMBERS and jax.default_backend() == "cpu"
 
@@ -154,7 +212,7 @@ def _is_tall(x: JaxArray | np.ndarray, axis: tuple[int, ...]) -> bool:
     if len(axis) < 2 or sorted(axis) != list(range(min(axis), min(axis) + len(axis))):
         return False
     rows, width = math.prod(x.shape[i] for i in axis), x.shape[max(axis) + 1 :]
-    return bool(width) and _is_large(x) and rows > LANES and math.prod(width) >= _FEW_ROWS
+    return x.dtype.kind == "f" and bool(width) and _is_large(x) and rows > LANES and math.prod(width) >= _FEW_ROWS
 
 
 def _fold_down(

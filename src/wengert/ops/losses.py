@@ -40,7 +40,7 @@ from wengert.ops.declare import (
     tf,
     with_fallback,
 )
-from wengert.ops.fast_reductions import fold
+from wengert.ops.fast_reductions import fold, sum_of_squares
 from wengert.ops.select import larger
 from wengert.ops.sizes import agree
 from wengert.ops.softmax import (
@@ -271,7 +271,7 @@ def log_poisson_loss(
     Op(
         "l2_loss",
         "x",
-        kernel=in_float32(lambda x: x.dtype.type(0.5) * np.dot(x.reshape(-1), x.reshape(-1))),
+        kernel=in_float32(lambda x: x.dtype.type(0.5) * sum_of_squares(x)),
         infer=lambda x: ShapeDtype((), x.dtype),
         lower=lower_in_float32(
             lambda x: lax.mul(

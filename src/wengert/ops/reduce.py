@@ -46,6 +46,7 @@ from wengert.ops.declare import (
     static,
 )
 from wengert.ops.fast_reductions import combine, fold
+from wengert.ops.threads import in_parts
 
 P = ParamSpec("P")
 
@@ -620,14 +621,22 @@ def reduce_any(
         return fallback(reduce_any, error, (input_tensor, axis, keepdims))
 
 
+# Compared with zero, since NumPy casts numbers to truths one by one.
+_is_hit = in_parts(lambda x: x.astype(bool) if x.dtype.kind in "VO" else np.not_equal(x, 0))
+
+
 def _count_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> np.ndarray:
-    result = np.add.reduce(x.astype(bool), axis, dtype=np.int64, keepdims=keepdims)
+    hit = _is_hit(x)
+    if len(axis) == x.ndim:
+        result = np.asarray(np.count_nonzero(hit))
+        return (result.reshape((1,) * x.ndim) if keepdims else result).astype(dtype.np)
+    result = np.add.reduce(hit, axis, dtype=np.int64, keepdims=keepdims)
     return np.asarray(result).astype(dtype.np)
 
 
 def _lower_count(x: JaxArray, axis: tuple[int, ...], keepdims: bool, dtype: DType) -> JaxArray:
     hit = lax.convert_element_type(lax.ne(x, lax.full_like(x, 0)), np.int64)
-    result = lax.reduce(hit, np.int64(0), lax.add, axis)
+    result = fold(hit, 0, lax.add, axis)
     result = lax.expand_dims(result, axis) if keepdims else result
     return lax.convert_element_type(result, dtype.np)
 

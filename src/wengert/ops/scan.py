@@ -31,6 +31,7 @@ from wengert.ops.declare import (
     unary,
     with_fallback,
 )
+from wengert.ops.threads import in_rows
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
@@ -39,7 +40,7 @@ def _accumulate(ufunc: np.ufunc) -> Callable[..., Any]:
             return np.flip(ufunc.accumulate(np.flip(x, axis), axis, dtype=x.dtype), axis)
         return ufunc.accumulate(x, axis, dtype=x.dtype)
 
-    return in_float32(kernel)
+    return in_rows(in_float32(kernel))
 
 
 def _part(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[slice, ...]:

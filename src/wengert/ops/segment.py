@@ -42,6 +42,9 @@ from wengert.ops.gather import add_rows
 from wengert.ops.reduce import highest, lowest
 from wengert.ops.spread import other_rows, spread
 
+# Rows of so many numbers are combined segment by segment.
+_WIDE = 64
+
 
 def _combine(
     ufunc: np.ufunc, x: np.ndarray, ids: np.ndarray, num: int, start: int | np.generic
@@ -54,10 +57,19 @@ def _combine(
         x, ids = x[ids >= 0], ids[ids >= 0]
     if ufunc is np.add:
         return add_rows(ids, x, num).reshape(num, *rest)
-    out = np.full(num * width, start, x.dtype)
-    # NumPy combines single elements several times faster than rows.
-    places = ids.astype(np.intp)[:, None] * width + np.arange(width)
-    ufunc.at(out, places.ravel(), x.ravel())
+    out = np.full((num, width), start, x.dtype)
+    if x.size:
+        if (ids[1:] < ids[:-1]).any():
+            order = np.argsort(ids, kind="stable")
+            x, ids = x[order], ids[order]
+        begins = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+        if width < _WIDE:
+            out[ids[begins]] = ufunc.reduceat(x, begins, 0, dtype=x.dtype)
+        else:  # NumPy would take the numbers of each column one by one
+            ends = [*begins[1:].tolist(), len(x)]
+            for number, a, b in zip(ids[begins].tolist(), begins.tolist(), ends, strict=True):
+                ufunc.reduce(x[a:b], 0, dtype=x.dtype, out=out[number])
+        ufunc(out, out.dtype.type(start), out=out)  # which takes part, too: the lowest is not -inf
     return out.reshape(num, *rest)
 
 

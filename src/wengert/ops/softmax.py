@@ -15,6 +15,7 @@ from wengert.ops import public as tf
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, lower_in_float32, static_int
 from wengert.ops.fast_reductions import fold, ones
+from wengert.ops.threads import in_rows
 
 
 def shifted(x: np.ndarray, axis: int) -> np.ndarray:
@@ -116,7 +117,7 @@ def _softmax_grad_grad_y(h: Tensor, g: Tensor, y: Tensor, axis: int) -> Tensor:
 SOFTMAX_GRAD = Op(
     "softmax_grad",
     "g y",
-    kernel=in_float32(lambda g, y, axis: (g - (g * y).sum(axis, keepdims=True)) * y),
+    kernel=in_rows(in_float32(lambda g, y, axis: (g - (g * y).sum(axis, keepdims=True)) * y)),
     infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
     lower=lower_in_float32(
         lambda g, y, axis: lax.mul(lax.sub(g, lower_sum(lax.mul(g, y), axis)), y)
@@ -130,7 +131,7 @@ SOFTMAX_GRAD = Op(
 SOFTMAX = Op(
     "softmax",
     "x",
-    kernel=in_float32(softmax_array),
+    kernel=in_rows(in_float32(softmax_array)),
     infer=lambda x, axis: x,
     lower=lower_in_float32(lower_softmax),
     grad=lambda g, out, axis: apply(SOFTMAX_GRAD, g, out, axis=axis),
@@ -183,7 +184,7 @@ def _lower_log_softmax(x: JaxArray, axis: int) -> JaxArray:
 LOG_SOFTMAX_GRAD = Op(
     "log_softmax_grad",
     "g y",
-    kernel=in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True)),
+    kernel=in_rows(in_float32(lambda g, y, axis: g - np.exp(y) * g.sum(axis, keepdims=True))),
     infer=lambda g, y, axis: ShapeDtype(shapes.merge(g.shape, y.shape), y.dtype),
     lower=lower_in_float32(lambda g, y, axis: lax.sub(g, lax.mul(lax.exp(y), lower_sum(g, axis)))),
     grad=(
@@ -195,7 +196,7 @@ LOG_SOFTMAX_GRAD = Op(
 LOG_SOFTMAX = Op(
     "log_softmax",
     "x",
-    kernel=in_float32(_log_softmax_kernel),
+    kernel=in_rows(in_float32(_log_softmax_kernel)),
     infer=lambda x, axis: x,
     lower=lower_in_float32(_lower_log_softmax),
     grad=lambda g, out, axis: apply(LOG_SOFTMAX_GRAD, g, out, axis=axis),

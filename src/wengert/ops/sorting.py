@@ -38,6 +38,7 @@ from wengert.ops.declare import (
     static_int,
     with_fallback,
 )
+from wengert.ops.threads import in_rows
 
 _NARROW = dtypes.nums("float32", "int32")
 SIGNED = (dtypes.int16, dtypes.int32, dtypes.int64)
@@ -141,7 +142,7 @@ PUT_ALONG = Op(
 ARGSORT = Op(
     "argsort",
     "x",
-    kernel=lambda x, axis, descending: _ranks(x, axis, descending).astype(np.int32),
+    kernel=in_rows(lambda x, axis, descending: _ranks(x, axis, descending).astype(np.int32)),
     infer=lambda x, axis, descending: ShapeDtype(x.shape, dtypes.int32),
     lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[1],
     grad=None,
@@ -164,7 +165,7 @@ def _sort_grad(
 SORT = Op(
     "sort",
     "x",
-    kernel=in_float32(_sort_kernel),
+    kernel=in_rows(in_float32(_sort_kernel)),
     infer=lambda x, axis, descending: x,
     lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[0],
     grad=_sort_grad,
@@ -238,8 +239,13 @@ def _check_k(x: Value | ShapeDtype, k: int | Dim, size: int | Dim) -> None:
 
 
 def _top_k_kernel(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
+    _check_k(ShapeDtype(x.shape, dtypes.of(x)), k, x.shape[-1])
+    return _top_of_rows(x, k=k, dtype=dtype)
+
+
+@in_rows
+def _top_of_rows(x: np.ndarray, k: int, dtype: DType) -> tuple[np.ndarray, np.ndarray]:
     size = x.shape[-1]
-    _check_k(ShapeDtype(x.shape, dtypes.of(x)), k, size)
     if 0 < 4 * k < size and x.size > 256 and x.dtype.num not in HALF and not _has_nan(x):
         order = _few_ranks(x, k)
     else:

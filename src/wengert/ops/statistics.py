@@ -23,7 +23,7 @@ from wengert.ops.declare import (
     lower_in_float32,
     tf,
 )
-from wengert.ops.fast_reductions import combine, fold
+from wengert.ops.fast_reductions import combine, fold, sum_of_squares
 from wengert.ops.power import SQRT_GRAD
 from wengert.ops.reduce import count, kept, reduced, reduction
 from wengert.ops.sizes import factor
@@ -181,6 +181,9 @@ def reduce_std(
 
 
 def _euclidean_kernel(x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> np.ndarray:
+    if len(axis) == x.ndim and x.dtype.kind == "f":
+        total = np.sqrt(sum_of_squares(x))
+        return np.asarray(total.reshape((1,) * x.ndim) if keepdims else total)
     squares = _square(x)
     total = combine(np.add, squares, axis, keepdims)
     if x.dtype.kind in "iu":

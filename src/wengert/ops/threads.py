@@ -20,7 +20,6 @@ import numpy as np
 
 from wengert.core.locks import new_lock
 from wengert.core.process_settings import PROCESS
-from wengert.ops.declare import in_float32
 
 T = TypeVar("T")
 
@@ -142,6 +141,47 @@ def in_parts(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[...
     return run
 
 
-def halves_in_parts(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a kernel that computes half precision in float32."""
-    return in_parts(in_float32(kernel))
+def in_rows(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[..., Any]:
+    """A kernel that takes the rows of the last axis one by one: threads share those of large arrays.
+
+    `axis`, if it has that attribute, may be another one, which is left to the kernel as it is; so
+    are arrays of different shapes.
+    """
+
+    @functools.wraps(kernel)
+    def run(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> Any:
+        last = x.ndim - 1
+        if x.size < least or last < 1 or attrs.get("axis", last) not in (last, -1):
+            return kernel(x, *rest, **attrs)
+        if any(y.shape != x.shape for y in rest):
+            return kernel(x, *rest, **attrs)
+        rows = [y.reshape(-1, y.shape[-1]) for y in (x, *rest)]
+        if "axis" in attrs:
+            attrs["axis"] = 1
+        return _of_rows(kernel, rows, attrs, x.shape[:-1])
+
+    return run
+
+
+def _of_rows(
+    kernel: Callable[..., Any], rows: list[np.ndarray], attrs: dict[str, Any], lead: tuple[int, ...]
+) -> Any:
+    count, width = rows[0].shape
+    first, *others = blocks_of(count, max(1, BLOCK // width))
+    begin = kernel(*[y[first] for y in rows], **attrs)
+    single = not isinstance(begin, tuple)
+    begins = (begin,) if single else begin
+    outs = [np.empty((count, *b.shape[1:]), b.dtype) for b in begins]
+
+    def put(part: slice, results: tuple[np.ndarray, ...]) -> None:
+        for out, result in zip(outs, results, strict=True):
+            out[part] = result
+
+    def work(part: slice) -> None:
+        result = kernel(*[y[part] for y in rows], **attrs)
+        put(part, (result,) if single else result)
+
+    put(first, begins)
+    share(work, others)
+    shaped = tuple([out.reshape(*lead, *out.shape[1:]) for out in outs])
+    return shaped[0] if single else shaped
