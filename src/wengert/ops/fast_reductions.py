@@ -212,7 +212,13 @@ def _is_tall(x: JaxArray | np.ndarray, axis: tuple[int, ...]) -> bool:
     if len(axis) < 2 or sorted(axis) != list(range(min(axis), min(axis) + len(axis))):
         return False
     rows, width = math.prod(x.shape[i] for i in axis), x.shape[max(axis) + 1 :]
-    return x.dtype.kind == "f" and bool(width) and _is_large(x) and rows > LANES and math.prod(width) >= _FEW_ROWS
+    return (
+        x.dtype.kind == "f"
+        and bool(width)
+        and _is_large(x)
+        and rows > LANES
+        and math.prod(width) >= _FEW_ROWS
+    )
 
 
 def _fold_down(
