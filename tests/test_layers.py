@@ -22,6 +22,7 @@ ROOMS = [
     "autograph",
     "io",
     "checkpoint",
+    "linear_operators",
     "runtime",
     "lookup",
     "data",

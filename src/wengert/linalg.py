@@ -1,6 +1,29 @@
 """The names of `tf.linalg`."""
 
 from wengert.core.missing_names import namespace as _namespace
+from wengert.linear_operators.banded import LinearOperatorToeplitz, LinearOperatorTridiag
+from wengert.linear_operators.base import LinearOperator
+from wengert.linear_operators.blocks import (
+    LinearOperatorBlockDiag,
+    LinearOperatorBlockLowerTriangular,
+)  # fmt: skip
+from wengert.linear_operators.circulant import (
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+)  # fmt: skip
+from wengert.linear_operators.composition import LinearOperatorComposition
+from wengert.linear_operators.dense import LinearOperatorFullMatrix, LinearOperatorLowerTriangular
+from wengert.linear_operators.diagonal import (
+    LinearOperatorDiag,
+    LinearOperatorIdentity,
+    LinearOperatorScaledIdentity,
+)  # fmt: skip
+from wengert.linear_operators.kronecker import LinearOperatorKronecker
+from wengert.linear_operators.low_rank import LinearOperatorLowRankUpdate
+from wengert.linear_operators.special import LinearOperatorHouseholder, LinearOperatorPermutation
+from wengert.linear_operators.wrappers import LinearOperatorAdjoint, LinearOperatorInversion
+from wengert.linear_operators.zeros import LinearOperatorZeros
 from wengert.ops.create import eye
 from wengert.ops.decompose import cholesky, qr
 from wengert.ops.diagonal import (

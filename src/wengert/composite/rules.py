@@ -2,8 +2,8 @@
 
 An operation that is `elementwise` works on the flat values of ragged tensors, and one that is
 `on_sparse` on the values of a sparse one. Others, and functions that read the rank of their
-arguments, have a rule: a function beside the code of the composite, registered by `for_ragged` or
-`for_sparse` under the `Op`, whose inputs and attributes it takes, or under the public function,
+arguments, have a rule: a function beside the code of the composite, registered by `for_ragged`,
+`for_sparse` or `for_composite` under the `Op`, whose inputs and attributes it takes, or under the public function,
 whose arguments it takes. What has no rule refuses composites and says what to do instead."""
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, TypeVar
 
+from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.composite.sparse_tensor import SparseTensor
 from wengert.core.composite_operands import ANSWER, CompositeOperand
 from wengert.core.fallbacks import FIND_RULE, Rule
@@ -22,21 +23,24 @@ _HOMES = (
     "ragged_gather", "ragged_joining", "ragged_map", "ragged_products", "ragged_reduce",
     "ragged_shaping", "ragged_strings", "sparse_plain",
 )  # fmt: skip
-_ragged: dict[Op | Rule, Rule] = {}
-_sparse: dict[Op | Rule, Rule] = {}
+# The rules of each kind of composite; the first kind that a value is of decides.
+_RULES: dict[type[CompositeOperand], dict[Op | Rule, Rule]] = {}
 
 
 def for_ragged(*plain: Op | Rule) -> Callable[[F], F]:
     """Registers what operations or public functions give for ragged tensors."""
-    return _register(_ragged, plain)
+    return for_composite(RaggedTensor, *plain)
 
 
 def for_sparse(*plain: Op | Rule) -> Callable[[F], F]:
     """Registers what operations or public functions give for sparse tensors."""
-    return _register(_sparse, plain)
+    return for_composite(SparseTensor, *plain)
 
 
-def _register(rules: dict[Op | Rule, Rule], plain: tuple[Op | Rule, ...]) -> Callable[[F], F]:
+def for_composite(kind: type[CompositeOperand], *plain: Op | Rule) -> Callable[[F], F]:
+    """Registers what operations or public functions give for a kind of composite."""
+    rules = _RULES.setdefault(kind, {})
+
     def register(rule: F) -> F:
         for one in plain:
             assert one not in rules, f"{one} has two rules"
@@ -50,7 +54,8 @@ def find(plain: Op | Rule, value: CompositeOperand) -> Rule | None:
     """The rule of an operation or a public function for the kind of a composite."""
     for home in _HOMES:
         import_module(f"wengert.composite.{home}")
-    return (_sparse if isinstance(value, SparseTensor) else _ragged).get(plain)
+    kinds = (rules for kind, rules in _RULES.items() if isinstance(value, kind))
+    return next(kinds, {}).get(plain)
 
 
 def answer(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
@@ -62,7 +67,7 @@ def answer(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     if isinstance(value, SparseTensor):
         if op.on_sparse:
             return value.with_values(apply(op, value.values, **attrs))
-    elif op.elementwise:
+    elif isinstance(value, RaggedTensor) and op.elementwise:
         from wengert.composite.ragged_map import elementwise
 
         return elementwise(op, inputs, attrs)

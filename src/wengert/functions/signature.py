@@ -179,7 +179,8 @@ def _composite(value: Any, leaves: list[Tensor]) -> Any:
     if isinstance(value, CompositeSpec):
         return value.value_type, rest
     if isinstance(value, CompositeTensor):  # its spec says what matters, not the sizes of its parts
-        return type(value), rest
+        variables = [k for p, k in zip(parts, keys, strict=True) if isinstance(p, Variable)]
+        return (type(value), rest, *variables)
     return (type(value), frozen(rest), *keys)
 
 
@@ -390,7 +391,8 @@ def specs_in(values: Iterable[Any]) -> list[TensorSpec]:
     def leaf(x: Any, path: str) -> Any:
         if isinstance(x, CompositeTensor | CompositeSpec):
             spec = x if isinstance(x, CompositeSpec) else x._type_spec
-            results.extend(spec.__tf_flatten__()[1])
+            pairs = zip(x.__tf_flatten__()[1], spec.__tf_flatten__()[1], strict=True)
+            results.extend([s for part, s in pairs if not isinstance(part, Variable)])
         else:
             results.append(spec_of(x))
         return x

@@ -143,6 +143,7 @@ CHOLESKY = Op(
 )
 
 
+@with_fallback
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input; NaN where there is none.
 

@@ -153,6 +153,7 @@ DIAG_PART = Op(
 )
 
 
+@with_fallback
 def diag_part(
     input: TensorLike,
     name: str = "diag_part",
@@ -445,6 +446,7 @@ def band_part(
     return apply(BAND_PART, operand(input), lower=larger(lower, -1), upper=larger(upper, -1))
 
 
+@with_fallback
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of each matrix."""
     return tf.reduce_sum(diag_part(x), -1)

@@ -98,6 +98,7 @@ INV = Op(
 )
 
 
+@with_fallback
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices, or of their adjoints; a singular one is an error.
 
@@ -166,6 +167,7 @@ DET = Op(
 )
 
 
+@with_fallback
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices; its gradient needs them to be invertible."""
     return apply(DET, operand(input))
@@ -225,6 +227,7 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     return LogMatrixDeterminant(*apply(SLOGDET, operand(input)))
 
 
+@with_fallback
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices; NaN for others."""
     return 2.0 * tf.reduce_sum(tf.log(tf.real(tf.diag_part(tf.cholesky(matrix)))), -1)
@@ -302,6 +305,7 @@ SOLVE = Op(
 )
 
 
+@with_fallback
 def solve(
     matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:

@@ -234,6 +234,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     return tf.transpose(a, (*range(rank - 2), rank - 1, rank - 2), conjugate=conjugate)
 
 
+@with_fallback
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Swaps the last two axes and takes the complex conjugate."""
     return matrix_transpose(matrix, conjugate=True)
