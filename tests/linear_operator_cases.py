@@ -131,7 +131,7 @@ def found(value: Any) -> Any:
     if hasattr(value, "to_dense"):
         return [type(value).__name__, [getattr(value, h) for h in HINTS]]
     if hasattr(value, "numpy"):
-        array = np.asarray(value.numpy())
+        array: Any = np.asarray(value.numpy())
         kind = str(array.dtype)
         if array.dtype.kind == "c":
             return [kind, rounded(array.real.tolist()), rounded(array.imag.tolist())]
@@ -191,7 +191,7 @@ def answers(tf: Any, name: str, make: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    import tensorflow as tf
+    import tensorflow as tf  # pyright: ignore[reportMissingModuleSource]
 
     tf.get_logger().setLevel("ERROR")
     made = {name: answers(tf, name, make) for name, make in operators(tf).items()}

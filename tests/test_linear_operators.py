@@ -200,18 +200,16 @@ def test_functions_of_linalg_take_operators() -> None:
     a = L.LinearOperatorFullMatrix(numbers(2, 3, 3) + 3 * np.eye(3))
     spd = L.LinearOperatorDiag([4.0, 9.0], is_positive_definite=True)
     dense = a.to_dense()
-    np.testing.assert_allclose(tf.linalg.matmul(a, a).to_dense(), dense @ dense)
-    np.testing.assert_allclose(tf.linalg.matmul(dense, a), dense @ dense)
-    np.testing.assert_allclose(tf.linalg.inv(a).to_dense(), tf.linalg.inv(dense))
-    np.testing.assert_allclose(
-        tf.linalg.solve(a, dense[..., :1])[0], [[1.0], [0.0], [0.0]], atol=1e-12
-    )
-    np.testing.assert_allclose(tf.linalg.det(a), tf.linalg.det(dense))
-    np.testing.assert_allclose(tf.linalg.trace(a), tf.linalg.trace(dense))
-    np.testing.assert_allclose(tf.linalg.diag_part(a), tf.linalg.diag_part(dense))
-    np.testing.assert_allclose(tf.linalg.adjoint(a).to_dense(), tf.linalg.adjoint(dense))
-    assert tf.linalg.cholesky(spd).diag.numpy().tolist() == [2.0, 3.0]
-    np.testing.assert_allclose(tf.linalg.logdet(spd), np.log(36.0), rtol=1e-6)
+    np.testing.assert_allclose(L.matmul(a, a).to_dense(), dense @ dense)
+    np.testing.assert_allclose(L.matmul(dense, a), dense @ dense)
+    np.testing.assert_allclose(L.inv(a).to_dense(), L.inv(dense))
+    np.testing.assert_allclose(L.solve(a, dense[..., :1])[0], [[1.0], [0.0], [0.0]], atol=1e-12)
+    np.testing.assert_allclose(L.det(a), L.det(dense))
+    np.testing.assert_allclose(L.trace(a), L.trace(dense))
+    np.testing.assert_allclose(L.diag_part(a), L.diag_part(dense))
+    np.testing.assert_allclose(L.adjoint(a).to_dense(), L.adjoint(dense))
+    assert L.cholesky(spd).diag.numpy().tolist() == [2.0, 3.0]
+    np.testing.assert_allclose(L.logdet(spd), np.log(36.0), rtol=1e-6)
 
 
 def test_a_stack_is_indexed_by_its_leading_axes() -> None:

@@ -1,5 +1,40 @@
 """Made by `python -m tools.stubs`: the names that checkers and editors see."""
 
+from wengert.linear_operators.banded import LinearOperatorToeplitz as LinearOperatorToeplitz
+from wengert.linear_operators.banded import LinearOperatorTridiag as LinearOperatorTridiag
+from wengert.linear_operators.base import LinearOperator as LinearOperator
+from wengert.linear_operators.blocks import LinearOperatorBlockDiag as LinearOperatorBlockDiag
+from wengert.linear_operators.blocks import (
+    LinearOperatorBlockLowerTriangular as LinearOperatorBlockLowerTriangular,
+)
+from wengert.linear_operators.circulant import LinearOperatorCirculant as LinearOperatorCirculant
+from wengert.linear_operators.circulant import (
+    LinearOperatorCirculant2D as LinearOperatorCirculant2D,
+)
+from wengert.linear_operators.circulant import (
+    LinearOperatorCirculant3D as LinearOperatorCirculant3D,
+)
+from wengert.linear_operators.composition import (
+    LinearOperatorComposition as LinearOperatorComposition,
+)
+from wengert.linear_operators.dense import LinearOperatorFullMatrix as LinearOperatorFullMatrix
+from wengert.linear_operators.dense import (
+    LinearOperatorLowerTriangular as LinearOperatorLowerTriangular,
+)
+from wengert.linear_operators.diagonal import LinearOperatorDiag as LinearOperatorDiag
+from wengert.linear_operators.diagonal import LinearOperatorIdentity as LinearOperatorIdentity
+from wengert.linear_operators.diagonal import (
+    LinearOperatorScaledIdentity as LinearOperatorScaledIdentity,
+)
+from wengert.linear_operators.kronecker import LinearOperatorKronecker as LinearOperatorKronecker
+from wengert.linear_operators.low_rank import (
+    LinearOperatorLowRankUpdate as LinearOperatorLowRankUpdate,
+)
+from wengert.linear_operators.special import LinearOperatorHouseholder as LinearOperatorHouseholder
+from wengert.linear_operators.special import LinearOperatorPermutation as LinearOperatorPermutation
+from wengert.linear_operators.wrappers import LinearOperatorAdjoint as LinearOperatorAdjoint
+from wengert.linear_operators.wrappers import LinearOperatorInversion as LinearOperatorInversion
+from wengert.linear_operators.zeros import LinearOperatorZeros as LinearOperatorZeros
 from wengert.ops.create import eye as eye
 from wengert.ops.decompose import cholesky as cholesky
 from wengert.ops.decompose import qr as qr

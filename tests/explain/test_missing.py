@@ -40,7 +40,7 @@ def test_a_name_with_advice_is_answered_with_it(name: str) -> None:
 
 
 def test_families_of_names_have_one_advice() -> None:
-    assert remedy("tf.linalg.LinearOperatorDiag") == remedy("tf.linalg.LinearOperatorZeros") != ""
+    assert remedy("tf.image.resize_bilinear") == remedy("tf.image.resize_bicubic") != ""
     assert remedy("tf.compat.v1.Session").startswith("It belongs to TensorFlow 1.")
     assert remedy("tf.train.AdamOptimizer").endswith("Use tf.keras.optimizers.")
     assert remedy("tf.train.exponential_decay").endswith("Use tf.keras.optimizers.schedules.")

@@ -81,7 +81,6 @@ REMEDIES = {
     "tf.import_graph_def": "There are no GraphDefs here. Rebuild the model in Python.",
     "tf.keras.backend.*": "Use keras.ops, or the operations of tf.",
     "tf.lite": "Export the weights and convert the model with TensorFlow itself.",
-    "tf.linalg.LinearOperator*": "Write the matrix out and use tf.linalg.matmul and tf.linalg.solve.",
     "tf.load_library": "There are no custom kernels here. Use tf.py_function or JAX.",
     "tf.load_op_library": "There are no custom kernels here. Use tf.py_function or JAX.",
     "tf.lookup.*": "Look words up in a Python dict, or with tf.keras.layers.StringLookup.",

@@ -168,7 +168,7 @@ class TensorShape(_Sizes):
         """What is known from either; an error where they contradict."""
         return TensorShape(merge(self._dims, as_shape(other)))
 
-    def concatenate(self, other: TensorShape | int | None) -> TensorShape:
+    def concatenate(self, other: TensorShape | Sequence[int | None] | int | None) -> TensorShape:
         other_dims = as_shape(other)
         if self._dims is None or other_dims is None:
             return TensorShape(None)

@@ -359,7 +359,7 @@ class LinearOperator(Module, CompositeOperand):
         shape = self.shape
         known = shape.is_fully_defined()
         columns = shape[-1] if known else self.domain_dimension_tensor()
-        batch = self.batch_shape.as_list() if known else self.batch_shape_tensor()
+        batch: Any = self.batch_shape.as_list() if known else self.batch_shape_tensor()
         return self.matmul(eye(columns, batch_shape=batch, dtype=self.dtype))
 
     def to_dense(self, name: str = "to_dense") -> Any:

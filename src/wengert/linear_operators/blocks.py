@@ -201,7 +201,7 @@ class LinearOperatorBlockDiag(_Blocks):
                 given[k] = True
         super().__init__(
             operators[0].dtype, name=name or "_ds_".join(o.name for o in operators),
-            parameters=parameters, **Hints(*given, is_square)._asdict(),
+            parameters=parameters, **Hints(given[0], given[1], given[2], is_square)._asdict(),
         )  # fmt: skip
 
     @property

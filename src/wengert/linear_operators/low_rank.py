@@ -170,7 +170,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if self._definite():
             from wengert.ops.solve import cholesky_solve
 
-            solved = cholesky_solve(*together(tf.cholesky(small), thin))
+            factor, thin = together(tf.cholesky(small), thin)
+            solved = cholesky_solve(factor, thin)
         else:
             solved = dense_solve(small, thin, adjoint)
         return first - base.solve(tf.matmul(left, solved), adjoint=adjoint)

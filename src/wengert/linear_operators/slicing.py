@@ -27,7 +27,7 @@ def batch_slice(operator: LinearOperator, slices: Any) -> LinearOperator:
     return type(operator)(**changed)
 
 
-def _sliced(value: Any, axes: Any, index: tuple[Any, ...], batch: list[int]) -> Any:
+def _sliced(value: Any, axes: Any, index: tuple[Any, ...], batch: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_sliced(v, a, index, batch) for v, a in zip(value, axes, strict=True)]
     if isinstance(value, LinearOperator):

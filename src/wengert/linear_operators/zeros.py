@@ -67,7 +67,7 @@ class LinearOperatorZeros(LinearOperator):
         self._self_batch = None if batch_shape is None else to_tensor(batch_shape, dtypes.int32)
 
     def _shape(self) -> TensorShape:
-        batch: list[int | None] = []
+        batch: list[Any] = []
         if self._self_batch is not None:
             known = get_static_value(self._self_batch)
             unknown = [None] * (self._self_batch.shape[0] or 0)
