@@ -139,11 +139,11 @@ def test_an_elementwise_operation_looks_at_elements_one_by_one() -> None:
 def test_rules_belong_to_operations_and_public_functions() -> None:
     rules.find(REGISTRY["shape"], RAGGED)
     public = {id(value) for family in FAMILIES for value in vars(family).values()}
-    for table in (rules._ragged, rules._sparse):
+    for kind, table in rules._RULES.items():
         for plain in table:
             assert id(plain) in public
             if isinstance(plain, Op):
-                assert not plain.elementwise or table is rules._sparse, plain
+                assert not plain.elementwise or kind is tf.SparseTensor, plain
 
 
 def test_a_rule_is_registered_once() -> None:

@@ -55,7 +55,7 @@ class LinearOperator(Module, CompositeOperand):
         promised = Hints(is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         self._self_hints = promised.checked()
         self._self_parameters = {k: v for k, v in (parameters or {}).items() if k != "self"}
-        self._self_dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        self._self_dtype: Any = None if dtype is None else dtypes.as_dtype(dtype)
         self._name = name or type(self).__name__
 
     def __repr__(self) -> str:
@@ -69,7 +69,7 @@ class LinearOperator(Module, CompositeOperand):
 
     @property
     def dtype(self) -> DType:
-        return self._self_dtype  # type: ignore[return-value]  # subclasses give one
+        return self._self_dtype
 
     @property
     def name(self) -> str:
@@ -149,7 +149,7 @@ class LinearOperator(Module, CompositeOperand):
         return tf.shape(self.shape_tensor())[0] if rank is None else to_tensor(rank)
 
     @property
-    def domain_dimension(self) -> Any:
+    def domain_dimension(self) -> int | None:
         """The number of columns."""
         return self._sizes()[1]
 
@@ -158,7 +158,7 @@ class LinearOperator(Module, CompositeOperand):
         return self.shape_tensor()[-1]
 
     @property
-    def range_dimension(self) -> Any:
+    def range_dimension(self) -> int | None:
         """The number of rows."""
         return self._sizes()[0]
 
@@ -185,7 +185,7 @@ class LinearOperator(Module, CompositeOperand):
     def _text(self) -> str:
         return f"{self.dtype.name}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
 
-    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         raise NotImplementedError(f"{type(self).__name__}._matmul is not implemented.")
 
     def matmul(
@@ -216,7 +216,9 @@ class LinearOperator(Module, CompositeOperand):
             raise at_site(ValueError(f"{self.name}.{name}: {words}."))
         return getattr(left, method)(left, right)
 
-    def _linop_matmul(self, left_operator: Any, right_operator: Any) -> LinearOperator:
+    def _linop_matmul(
+        self, left_operator: LinearOperator, right_operator: LinearOperator
+    ) -> LinearOperator:
         from wengert.linear_operators.composition import LinearOperatorComposition
         from wengert.linear_operators.diagonal import LinearOperatorIdentity
         from wengert.linear_operators.zeros import LinearOperatorZeros
@@ -232,17 +234,17 @@ class LinearOperator(Module, CompositeOperand):
     def __matmul__(self, other: Any) -> Any:
         return self.matmul(other)
 
-    def _matvec(self, x: Tensor, adjoint: bool = False) -> Any:
+    def _matvec(self, x: Tensor, adjoint: bool = False) -> Tensor:
         return self.matmul(tf.expand_dims(x, -1), adjoint=adjoint)[..., 0]
 
-    def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Any:
+    def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Tensor:
         """The product of the operator and a vector, or a stack of them."""
         x = self._given("matvec", x, -1, self._sizes()[0 if adjoint else 1])
         return self._matvec(x, adjoint=adjoint)
 
     # Solutions.
 
-    def _dense_solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _dense_solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         rhs = transposed(rhs, adjoint_arg)
         if self._can_use_cholesky():
             from wengert.ops.solve import cholesky_solve
@@ -250,7 +252,7 @@ class LinearOperator(Module, CompositeOperand):
             return cholesky_solve(tf.cholesky(self.to_dense()), rhs)
         return dense_solve(self.to_dense(), rhs, adjoint)
 
-    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Any:
+    def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._dense_solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def _solvable(self, name: str) -> None:
@@ -280,7 +282,9 @@ class LinearOperator(Module, CompositeOperand):
         rhs = self._given("solve", rhs, -1 if adjoint_arg else -2, size)
         return self._solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
-    def _linop_solve(self, left_operator: Any, right_operator: Any) -> LinearOperator:
+    def _linop_solve(
+        self, left_operator: LinearOperator, right_operator: LinearOperator
+    ) -> LinearOperator:
         from wengert.linear_operators.composition import LinearOperatorComposition
         from wengert.linear_operators.diagonal import LinearOperatorIdentity
         from wengert.linear_operators.wrappers import LinearOperatorInversion
@@ -292,10 +296,10 @@ class LinearOperator(Module, CompositeOperand):
             parts, **of_product(left_operator, right_operator)._asdict()
         )
 
-    def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Any:
+    def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Tensor:
         return self.solve(tf.expand_dims(rhs, -1), adjoint=adjoint)[..., 0]
 
-    def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Any:
+    def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
         """The x with A @ x = rhs, for a vector or a stack of them."""
         self._solvable("solvevec")
         rhs = self._given("solvevec", rhs, -1, self._sizes()[1 if adjoint else 0])
@@ -353,7 +357,7 @@ class LinearOperator(Module, CompositeOperand):
 
     # Numbers of the matrix.
 
-    def _to_dense(self) -> Any:
+    def _to_dense(self) -> Tensor:
         from wengert.ops.create import eye
 
         shape = self.shape
@@ -362,7 +366,7 @@ class LinearOperator(Module, CompositeOperand):
         batch: Any = self.batch_shape.as_list() if known else self.batch_shape_tensor()
         return self.matmul(eye(columns, batch_shape=batch, dtype=self.dtype))
 
-    def to_dense(self, name: str = "to_dense") -> Any:
+    def to_dense(self, name: str = "to_dense") -> Tensor:
         """The matrix, written out."""
         return self._to_dense()
 
@@ -371,17 +375,17 @@ class LinearOperator(Module, CompositeOperand):
             words = f"{self.name}.{name}: only a square matrix has one; this is {self._text()}"
             raise at_site(NotImplementedError(f"{words}."))
 
-    def _determinant(self) -> Any:
+    def _determinant(self) -> Tensor:
         if self._can_use_cholesky():
             return tf.exp(self.log_abs_determinant())
         return tf.det(self.to_dense())
 
-    def determinant(self, name: str = "det") -> Any:
+    def determinant(self, name: str = "det") -> Tensor:
         """The determinant of each matrix."""
         self._square_for("determinant")
         return self._determinant()
 
-    def _log_abs_determinant(self) -> Any:
+    def _log_abs_determinant(self) -> Tensor:
         if self._can_use_cholesky():
             diagonal = tf.diag_part(tf.cholesky(self.to_dense()))
             return 2 * tf.reduce_sum(tf.log(diagonal), -1)
@@ -389,36 +393,36 @@ class LinearOperator(Module, CompositeOperand):
 
         return slogdet(self.to_dense())[1]
 
-    def log_abs_determinant(self, name: str = "log_abs_det") -> Any:
+    def log_abs_determinant(self, name: str = "log_abs_det") -> Tensor:
         """The logarithm of the size of each determinant."""
         self._square_for("log_abs_determinant")
         return self._log_abs_determinant()
 
-    def _diag_part(self) -> Any:
+    def _diag_part(self) -> Tensor:
         return tf.diag_part(self.to_dense())
 
-    def diag_part(self, name: str = "diag_part") -> Any:
+    def diag_part(self, name: str = "diag_part") -> Tensor:
         """The diagonal of each matrix."""
         return self._diag_part()
 
-    def _trace(self) -> Any:
+    def _trace(self) -> Tensor:
         return tf.reduce_sum(self.diag_part(), -1)
 
-    def trace(self, name: str = "trace") -> Any:
+    def trace(self, name: str = "trace") -> Tensor:
         """The sum of the diagonal of each matrix."""
         return self._trace()
 
-    def _add_to_tensor(self, x: Tensor) -> Any:
+    def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self.to_dense() + x
 
-    def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Any:
+    def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Tensor:
         """A + x, written out."""
         return self._add_to_tensor(self._given("add_to_tensor", x, -1, None))
 
-    def _eigvals(self) -> Any:
+    def _eigvals(self) -> Tensor:
         return tf.eigvalsh(self.to_dense())
 
-    def eigvals(self, name: str = "eigvals") -> Any:
+    def eigvals(self, name: str = "eigvals") -> Tensor:
         """The eigenvalues of a self-adjoint operator."""
         if not self.is_self_adjoint:
             words = f"{self.name}.eigvals: only those of self-adjoint operators are known"
@@ -429,20 +433,20 @@ class LinearOperator(Module, CompositeOperand):
             )
         return self._eigvals()
 
-    def _cond(self) -> Any:
+    def _cond(self) -> Tensor:
         if self.is_self_adjoint:
             values = tf.abs(self._eigvals())
         else:
             values = tf.svd(self.to_dense(), compute_uv=False)
         return tf.reduce_max(values, -1) / tf.reduce_min(values, -1)
 
-    def cond(self, name: str = "cond") -> Any:
+    def cond(self, name: str = "cond") -> Tensor:
         """The ratio of the largest and the smallest singular value."""
         return self._cond()
 
     # Checks.
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         from wengert.ops.checks import assert_less
 
         limit = 1.0 / self.dtype.real_dtype.as_numpy_dtype(2.0**-23)
@@ -452,11 +456,11 @@ class LinearOperator(Module, CompositeOperand):
         found = tf.cast(self.cond(), self.dtype.real_dtype)
         return assert_less(found, to_tensor(limit, found.dtype), message=words)
 
-    def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
+    def assert_non_singular(self, name: str = "assert_non_singular") -> Tensor | None:
         """Raises, when it runs, for a matrix that is singular to rounding."""
         return self._assert_non_singular()
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         if self.is_self_adjoint:
@@ -467,11 +471,11 @@ class LinearOperator(Module, CompositeOperand):
             f"to be self-adjoint."
         )
 
-    def assert_positive_definite(self, name: str = "assert_positive_definite") -> Any:
+    def assert_positive_definite(self, name: str = "assert_positive_definite") -> Tensor | None:
         """Raises, when it runs, for a matrix that is not positive definite."""
         return self._assert_positive_definite()
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         from wengert.ops.checks import assert_equal
 
         dense = self.to_dense()
@@ -479,14 +483,14 @@ class LinearOperator(Module, CompositeOperand):
             dense, tf.adjoint(dense), message="Matrix was not equal to its adjoint."
         )
 
-    def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
+    def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Tensor | None:
         """Raises, when it runs, for a matrix that is not its conjugate transpose."""
         return self._assert_self_adjoint()
 
     # As a composite.
 
     @property
-    def _type_spec(self) -> LinearOperatorSpec:  # type: ignore[override]
+    def _type_spec(self) -> LinearOperatorSpec:
         return LinearOperatorSpec.of(self)
 
     def _as_text(self, summarize: int) -> str:

@@ -231,15 +231,15 @@ class LinearOperatorBlockDiag(_Blocks):
             [[b if i == k else None for k in range(len(blocks))] for i, b in enumerate(blocks)]
         )
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         for o in self._operators:
             o.assert_non_singular()
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         for o in self._operators:
             o.assert_self_adjoint()
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         for o in self._operators:
             o.assert_positive_definite()
 
@@ -376,7 +376,7 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
         rows = [[next(dense) for _ in row] for row in self._operators]
         return _filled([[*row, *[None] * (count - len(row))] for row in rows])
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         for o in self._columns():
             o.assert_non_singular()
 

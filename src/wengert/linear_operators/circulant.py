@@ -189,14 +189,14 @@ class LinearOperatorCirculant(LinearOperator):
         axes = self._axes()
         return tf.reduce_max(sizes, axes) / tf.reduce_min(sizes, axes)
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         return assert_positive(
             tf.abs(self._spectrum), message="Singular operator:  Spectrum had zero values."
         )
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         part = tf.cast(self._spectrum, self._spectrum.dtype.real_dtype)
@@ -204,7 +204,7 @@ class LinearOperatorCirculant(LinearOperator):
             part, message="Not positive definite:  Real part of spectrum was not all positive."
         )
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         from wengert.linear_operators.diagonal import assert_real
 
         return assert_real(self._spectrum)

@@ -124,7 +124,7 @@ class LinearOperatorComposition(LinearOperator):
             result += o.log_abs_determinant()
         return result
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         if not all(o.is_square for o in self.operators):
             return super()._assert_non_singular()
         for o in self.operators:

@@ -127,7 +127,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _eigvals(self) -> Tensor:
         return self._diag_part()
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         words = "Singular operator:  Diagonal contained zero values."

@@ -117,20 +117,20 @@ class LinearOperatorDiag(LinearOperator):
         sizes = tf.abs(self._diag)
         return tf.reduce_max(sizes, -1) / tf.reduce_min(sizes, -1)
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         return assert_positive(
             tf.abs(self._diag), message="Singular operator:  Diagonal contained zero values."
         )
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         words = "Diagonal operator had an eigenvalue with zero or negative real part."
         return assert_positive(tf.cast(self._diag, self.dtype.real_dtype), message=words)
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return assert_real(self._diag)
 
     # With other operators.
@@ -389,12 +389,12 @@ class LinearOperatorScaledIdentity(_Multiple):
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return add_diagonal(x, self._diag_part())
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         return assert_positive(tf.abs(self._multiplier), message="LinearOperator was singular")
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         from wengert.ops.checks import assert_positive
 
         return assert_positive(
@@ -402,7 +402,7 @@ class LinearOperatorScaledIdentity(_Multiple):
             message="LinearOperator was not positive definite.",
         )
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return assert_real(self._multiplier)
 
     def _with(self, multiplier: Tensor, promised: Hints) -> LinearOperator:

@@ -77,8 +77,8 @@ class LinearOperatorKronecker(LinearOperator):
     def _shape(self) -> TensorShape:
         sizes = []
         for k in (0, 1):
-            known = [o._sizes()[k] for o in self.operators]
-            sizes.append(None if None in known else math.prod(known))  # type: ignore[arg-type]
+            sides: list[Any] = [o._sizes()[k] for o in self.operators]
+            sizes.append(None if None in sides else math.prod(sides))
         return joined_batch(*[o.batch_shape for o in self.operators]).concatenate(sizes)
 
     def _shape_tensor(self) -> Tensor:
@@ -161,10 +161,10 @@ class LinearOperatorKronecker(LinearOperator):
             result = _merged(result * other, rows, columns)
         return result
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         return self._assert_each("assert_non_singular")
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return self._assert_each("assert_self_adjoint")
 
     def _assert_each(self, name: str) -> None:

@@ -120,7 +120,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     _assert_self_adjoint = _assert_non_singular
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         words = "Householder operators are always non-positive definite."
         raise at_site(ValueError(f"{self.name}.assert_positive_definite: {words}"))
 

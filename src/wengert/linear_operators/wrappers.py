@@ -99,13 +99,13 @@ class LinearOperatorAdjoint(LinearOperator):
     def _cond(self) -> Tensor:
         return self._operator.cond()
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         return self._operator.assert_non_singular()
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         return self._operator.assert_positive_definite()
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return self._operator.assert_self_adjoint()
 
     @property
@@ -187,13 +187,13 @@ class LinearOperatorInversion(LinearOperator):
     def _cond(self) -> Tensor:
         return self._operator.cond()
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         return self._operator.assert_non_singular()
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         return self._operator.assert_positive_definite()
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return self._operator.assert_self_adjoint()
 
     @property

@@ -104,7 +104,7 @@ class LinearOperatorZeros(LinearOperator):
     def _least_side(self) -> Any:
         if None in self._sides:
             return tf.reduce_min(self.shape_tensor()[-2:])
-        return min(self._sides)  # type: ignore[type-var]
+        return min(side for side in self._sides if side is not None)
 
     def _determinant(self) -> Tensor:
         return self._zeros()
@@ -124,15 +124,15 @@ class LinearOperatorZeros(LinearOperator):
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return x
 
-    def _assert_non_singular(self) -> Any:
+    def _assert_non_singular(self) -> Tensor | None:
         words = "Zeros operators are always non-invertible."
         raise at_site(ValueError(f"{self.name}.assert_non_singular: {words}"))
 
-    def _assert_positive_definite(self) -> Any:
+    def _assert_positive_definite(self) -> Tensor | None:
         words = "Zeros operators are always non-positive definite."
         raise at_site(ValueError(f"{self.name}.assert_positive_definite: {words}"))
 
-    def _assert_self_adjoint(self) -> Any:
+    def _assert_self_adjoint(self) -> Tensor | None:
         return None
 
     def _linop_adjoint(self) -> LinearOperator:
