@@ -27,7 +27,6 @@ from wengert.ops.declare import (
     invalid,
     is_dynamic,
     operand,
-    require,
     require_dtype,
     tf,
     to_tensor,
@@ -162,12 +161,8 @@ def type_spec_from_value(value: Any) -> TypeSpec:
     """The type of a tensor, of a composite, or of what becomes a tensor."""
     if isinstance(value, CompositeTensor):
         return value._type_spec
-    require(
-        not isinstance(value, TypeSpec),
-        "type_spec_from_value",
-        f"{value} is a type itself",
-        kind=TypeError,
-    )
+    if isinstance(value, TypeSpec):
+        raise invalid("type_spec_from_value", f"{value} is a type itself", kind=TypeError)
     if not isinstance(value, Value):
         value = to_tensor(value)
     return TensorSpec(value.shape, value.dtype)
