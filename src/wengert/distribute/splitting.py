@@ -137,7 +137,9 @@ class Deal(Plan):
             missing = self.replicas - len(elements)
             if not elements or (missing and _is_fixed(self.input.spec)):
                 raise StopIteration
-            return beside([*elements, *[_no_rows(elements[0])] * missing])
+            if missing:
+                elements += [_no_rows(elements[0])] * missing
+            return beside(elements)
 
         return pulling(following)
 
