@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from wengert.core import nest
+from wengert.core import dtypes, nest
 from wengert.core.errors import at_site, require
 from wengert.core.types import Tensor, Values, Variable
 from wengert.core.variable_aliases import plain
 from wengert.distribute.reduce_ops import CommunicationOptions, ReduceOp, as_reduce_op
 from wengert.distribute.reductions import gather_values, local_results, reduce_values
 from wengert.distribute.replica_context import Here, demand_crossing, here, within
+from wengert.ops import collectives
+from wengert.ops import public as tf
 
 if TYPE_CHECKING:
     from wengert.distribute.strategies import Strategy
@@ -153,8 +155,15 @@ class StrategyExtended:
         args: Sequence[Values] = (),
         kwargs: Mapping[str, Values] | None = None,
     ) -> Tensor:
-        """`Strategy.run`."""
-        return self._strategy.run(fn, args, kwargs)
+        """`Strategy.run`; in `merge_call` the replicas go on in `fn`.
+
+        A flag that `fn` returns there is true where it is true in all replicas, so that they can
+        branch on it together. (TensorFlow asks the first replica alone.)
+        """
+        if not here().replicas:
+            return self._strategy.run(fn, args, kwargs)
+        place = Here(self._strategy, False, here().replicas)
+        return nest.map_structure(_in_all, within(place, fn, *args, **(kwargs or {})))
 
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Variable) -> Iterator[None]:
@@ -197,3 +206,10 @@ def _foreign(name: str, variable: Variable) -> Exception:
             f"strategy.scope()."
         )
     )
+
+
+def _in_all(value: Any) -> Any:
+    """A flag of each replica as one of all."""
+    if not isinstance(value, Tensor) or value.dtype is not dtypes.bool_ or value.shape.rank != 0:
+        return value
+    return collectives.all_reduce(tf.cast(value, dtypes.float32), "mean") == 1.0

@@ -106,8 +106,13 @@ class PerReplica(DistributedValues, CompositeTensor):
 
     @property
     def _type_spec(self) -> PerReplicaSpec:
-        spec = PerReplicaSpec(*map(type_spec_from_value, self.values))
-        spec._stacked = self.stacked()
+        stacked = self.stacked()
+        if stacked is not None and type(stacked.skeleton) is Slot:
+            rows = stacked.parts[0]
+            spec = PerReplicaSpec(*[TensorSpec(rows.shape[1:], rows.dtype)] * stacked.replicas)
+        else:
+            spec = PerReplicaSpec(*map(type_spec_from_value, self.values))
+        spec._stacked = stacked
         return spec
 
     def _remedy(self) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core.context import executing_eagerly
 from wengert.core.convert import operand
-from wengert.distribute.strategies import get_replica_context
+from wengert.distribute.strategies import get_replica_context, get_strategy
 from wengert.runtime.placement import init_scope
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ def maybe_merge_call(fn: Callable[..., Any], strategy: Strategy, *args: Any, **k
     if context is None:
         return fn(strategy, *args, **kwargs)
     return context.merge_call(fn, args, kwargs)
+
+
+def is_alone() -> bool:
+    """Whether there is one replica; several must agree before they branch on their gradients."""
+    return get_strategy().num_replicas_in_sync == 1
 
 
 class Context:

@@ -45,7 +45,7 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
         "keras, tf_keras: updates of optimizers",
         {
             _EAGER: (
-                "true=strategy_supports_no_merge_call null_context=variable_sync_on_read_context"
+                "is_alone=strategy_supports_no_merge_call null_context=variable_sync_on_read_context"
             ),
             "internals.absent": "ShardedVariable",
         },
