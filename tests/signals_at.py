@@ -40,6 +40,7 @@ def _traced(
     def begin(frame: Any, event: str, arg: Any) -> Any:
         if not frame.f_code.co_filename.startswith(_HERE):
             return None
+        frame.f_trace = local  # Python 3.13 takes the wish only of a frame that has a function
         frame.f_trace_opcodes = True
         return local
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wengert as tf
@@ -134,3 +136,71 @@ def test_a_script_ends_with_one_suggestion(tmp_path: Any) -> None:
     script.write_text("import wengert as tf\n\ntf.reduce_smu([1])\n")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stderr.count("Did you mean") == 1, done.stderr
+
+
+# Mistakes that Python or Keras answers in words of its own, and a part of the remedy.
+X, Y = tf.ones([8, 4]), tf.zeros([8], tf.int64)
+
+
+def _fitted(loss: Any, y: Any = Y, **given: Any) -> None:
+    model = tf_.keras.Sequential([tf_.keras.layers.Dense(3)])
+    model.compile("sgd", loss, **given)
+    model.fit(X, y, verbose=0)
+
+
+def _loaded() -> None:
+    with TemporaryDirectory() as folder:
+        for size in (3, 5):
+            model = tf_.keras.Sequential(
+                [tf_.keras.layers.Input((4,)), tf_.keras.layers.Dense(size)]
+            )
+            if size == 3:
+                model.save_weights(f"{folder}/x.weights.h5")
+        model.load_weights(f"{folder}/x.weights.h5")
+
+
+def _used_for_another_width() -> None:
+    layer = tf_.keras.layers.Dense(3)
+    layer(tf.ones([1, 3]))
+    layer(tf.ones([1, 4]))
+
+
+OF_OTHERS: dict[str, Callable[[], Any]] = {
+    'Did you mean "relu"?': lambda: tf_.keras.layers.Dense(3, activation="rellu"),
+    'Did you mean "Adam"?': lambda: tf_.keras.Sequential().compile("addam", "mse"),
+    'Did you mean "mean_squared_error"?': lambda: _fitted("mean_square_error"),
+    'Did you mean "accuracy"?': lambda: _fitted("mse", metrics=["acuracy"]),
+    'Did you mean "glorot_uniform"?': lambda: tf_.keras.layers.Dense(
+        3, kernel_initializer="glorot_unifrm"
+    ),
+    "begins with Sparse": lambda: _fitted(tf_.keras.losses.CategoricalCrossentropy()),
+    "tf.strings.to_number": lambda: _fitted("mse", np.array(["a"] * 8)),
+    "zip(gradients, variables)": lambda: tf_.keras.optimizers.SGD(0.1).apply_gradients(
+        [(tf.Variable(1.0), tf.constant(1.0))]
+    ),
+    "next(iter(dataset.skip(i)))": lambda: dataset[0],
+    "skip_mismatch=True": _loaded,
+    "x[..., tf.newaxis]": lambda: tf_.keras.layers.Conv2D(4, 3)(tf.ones([8, 28, 28])),
+    "for inputs of another width": _used_for_another_width,
+    "tf.keras.Input(shape)": lambda: tf_.keras.Model(X, X),
+    "as a tuple": lambda: tf_.keras.Input(3.0),
+    "`tf_.random` is a namespace": lambda: tf_.random(3),
+    "where a function is called": lambda: tf_.ones([2])(3),
+    "one argument for each of its parts": lambda: tf_.data.Dataset.from_tensor_slices(
+        ([1], [2])
+    ).map(lambda x: x),
+}
+
+
+@pytest.mark.parametrize("remedy", OF_OTHERS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Keras, which writes HDF5
+def test_the_words_of_others_come_with_a_remedy(remedy: str) -> None:
+    assert any(remedy in note for note in notes(OF_OTHERS[remedy]))
+
+
+def test_errors_of_the_program_itself_get_no_remedy() -> None:
+    def program() -> None:
+        raise ValueError("Cannot convert '3.0' to a shape")
+
+    assert notes(program) == []
+    assert notes(lambda: sys(3)) == []  # type: ignore[operator]

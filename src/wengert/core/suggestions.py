@@ -17,6 +17,7 @@ from itertools import islice
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
+from wengert.core.hints import hint
 from wengert.core.user_code import is_ours
 
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
@@ -25,9 +26,10 @@ _NO_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 
 
 def suggest(error: BaseException) -> None:
-    """Adds a note with the nearest spelling to an error that a wrong name has caused."""
-    if isinstance(error, TypeError | ValueError | ImportError) and not hasattr(error, "__notes__"):
-        note = _argument(error) or _imported(error)
+    """Adds a note with the nearest spelling, or the remedy, to an error in others' words."""
+    kinds = TypeError | ValueError | ImportError | AttributeError
+    if isinstance(error, kinds) and not hasattr(error, "__notes__"):
+        note = _argument(error) or _imported(error) or _called_module(error) or _hinted(error)
         if note:
             error.add_note(f"  {note}")
 
@@ -46,6 +48,30 @@ def _argument(error: BaseException) -> str | None:
         return None
     near = difflib.get_close_matches(match[2], inspect.signature(function).parameters, 1, 0.6)
     return f"Did you mean `{near[0]}`?" if near else None
+
+
+def _hinted(error: BaseException) -> str | None:
+    """The remedy for an error of Keras, or of Python about one of our objects."""
+    tb, about_ours = error.__traceback__, "' object " in str(error)
+    while tb is not None and not about_ours:
+        about_ours, tb = is_ours(tb.tb_frame.f_code.co_filename), tb.tb_next
+    return hint(str(error)) if about_ours else None
+
+
+def _called_module(error: BaseException) -> str | None:
+    """What to call where one of our namespaces was called."""
+    if str(error) != "'module' object is not callable" or error.__traceback__ is None:
+        return None
+    tb = error.__traceback__
+    while tb.tb_next is not None:
+        tb = tb.tb_next
+    call = _call(tb)
+    module = None if call is None else _value(call.func, tb.tb_frame)
+    if call is None or not is_ours(getattr(module, "__file__", None) or ""):
+        return None
+    name = ast.unparse(call.func)
+    names = [n for n in dir(module) if n.islower() and isinstance(getattr(module, n), FunctionType)]
+    return f"`{name}` is a namespace: call one of its functions, such as {name}.{names[0]}."
 
 
 def _imported(error: BaseException) -> str | None:

@@ -183,7 +183,7 @@ def _name_the_ways(error: BaseException) -> None:
 
 def _suggest(error: BaseException) -> None:
     """Names what is spelt alike, where a misspelt name has caused the error."""
-    if isinstance(error, TypeError | ValueError | ImportError):
+    if isinstance(error, TypeError | ValueError | ImportError | AttributeError):
         from wengert.core.suggestions import suggest
 
         suggest(error)

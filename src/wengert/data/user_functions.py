@@ -8,6 +8,7 @@ it draws. What it raises gets its line and the line of the dataset's step as not
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import count, repeat
@@ -34,6 +35,9 @@ from wengert.data.structure import join, map_spec, normalize, spec_of
 
 if TYPE_CHECKING:
     from wengert.data.keys import Draws
+
+
+_TOO_MANY = re.compile(r"\(\) (takes \d+ positional|missing \d+ required positional) argument")
 
 
 class UserFunction:
@@ -201,6 +205,11 @@ def explain(error: Any, function: UserFunction, cause: BaseException) -> Any:
         if site is not None:
             at_site(error, site)
     made = sites.locate(function.site)
+    if _TOO_MANY.search(str(error)) and cause.__traceback__ is not None:
+        error.add_note(
+            "  An element that is a tuple comes as one argument for each of its parts: "
+            "`lambda x, y: ...`; an element that is a dict or list is one argument."
+        )
     error.add_note(f"  in the function of {function.step}, made at {made}")
     return error
 

@@ -218,6 +218,9 @@ def _scan_code(
             yield Reference(function, instance, kind, name, names, site), stored
 
 
+_CONSTANTS = ("LOAD_CONST", "LOAD_SMALL_INT")
+
+
 def _attributes(rows: list[Any]) -> tuple[list[Any], bool]:
     """What is asked of a name, each with its offset, and whether the last of it is stored."""
     results: list[Any] = []
@@ -228,7 +231,7 @@ def _attributes(rows: list[Any]) -> tuple[list[Any], bool]:
             results.append((row.argval, row.offset))
         elif row.opname == "STORE_ATTR":
             return [*results, (row.argval, row.offset)], True
-        elif row.opname == "LOAD_CONST" and _is_item(rows[k + 1 : k + 2]):
+        elif row.opname in _CONSTANTS and _is_item(rows[k + 1 : k + 2]):
             k += 1
             results.append((Item(row.argval), rows[k].offset))
         elif row.opname != "COPY":  # `x.n += 1` copies x before it asks for n
