@@ -1,6 +1,7 @@
 """Replicas in one process: collectives, mirrored variables, the lowerings, what fails."""
 
 import copy
+import importlib
 import itertools
 from typing import Any
 
@@ -461,3 +462,29 @@ def test_checkpoints_of_copies(strategy, tmp_path):
     v.assign(0.0)
     tf.train.Checkpoint(v=v).restore(path)
     assert v.numpy() == 12.0
+
+
+def test_a_library_lets_its_variables_drift(strategy, tmp_path, monkeypatch):
+    """As batch normalisation does: a copy in each replica, the first one outside."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "a_library.py").write_text("def remember(v, x):\n    v.assign(0.5 * v + x)\n")
+    monkeypatch.syspath_prepend(str(folder))
+    a_library: Any = importlib.import_module("a_library")
+
+    with strategy.scope():
+        v = tf.Variable(0.0, trainable=False)
+    doubled = tf.function(lambda: v * 2.0)
+    assert doubled().numpy() == 0.0
+    x = PerReplica.of_rows(tf.range(1.0, 5.0))
+
+    def fn(x):
+        a_library.remember(v, x)
+        return v + 0.0
+
+    step = tf.function(lambda x: strategy.run(fn, (x,)))
+    assert plain(step(x)) == [1.0, 2.0, 3.0, 4.0]
+    assert plain(step(x)) == [1.5, 3.0, 4.5, 6.0]
+    assert v.numpy() == 1.5 and doubled().numpy() == 3.0  # a trace of the time before
+    v.assign(4.0)
+    assert plain(step(x)) == [3.0, 4.0, 5.0, 6.0]

@@ -42,6 +42,18 @@ def is_ours(filename: str) -> bool:
     return package in _FRAMEWORKS or package.startswith("jax_")  # its plugins
 
 
+@functools.cache
+def is_wengert(filename: str) -> bool:
+    """Whether a file is one of this package."""
+    return os.path.abspath(filename).startswith(_HERE + os.sep) or filename.startswith("<wengert")
+
+
+@functools.cache
+def is_installed(filename: str) -> bool:
+    """Whether a file belongs to an installed package."""
+    return bool(_package(os.path.abspath(filename)))
+
+
 def is_user(filename: str) -> bool:
     """Whether a file is the program's, or of a library that is not known here."""
     known = USER.get(filename)

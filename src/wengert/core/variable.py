@@ -105,6 +105,7 @@ class Variable(Scattered):
     )  # fmt: skip
 
     _distribute_strategy: Any = None  # the strategy in whose scope it was made
+    _drifts = False  # whether a library gives it another value in each replica
     _copies: Any = None  # the variable that holds the copies of all replicas, where each has one
 
     @property

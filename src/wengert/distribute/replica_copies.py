@@ -15,6 +15,7 @@ from wengert.core.context import State, building_graph, own_variable, restoring,
 from wengert.core.convert import operand
 from wengert.core.errors import at_site
 from wengert.core.types import IndexedSlices, Tensor, Variable
+from wengert.core.variable import TAKEN
 from wengert.distribute.reduce_ops import ReduceOp
 from wengert.distribute.replica_context import here, reduced
 from wengert.ops import public as tf
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from wengert.core.types import TensorLike
 
 
-_PLAIN: Any = Variable.__dict__["_array"]
+_HOST: Any = Variable.__dict__["_host"]
+_DEVICE: Any = Variable.__dict__["_device"]
 MAKING = own_variable("wengert_making_copies", False)
 
 
@@ -34,21 +36,38 @@ class CopiedVariable(Variable):
 
     # Reading.
 
+    # What a plain variable has in these slots is here a value that somebody put there, such as a
+    # step that was compiled before: the copies take it over when they are looked at.
+
+    @property
+    def _copies(self) -> Variable:
+        rows: Variable = self.__dict__["_rows"]
+        host, device = _HOST.__get__(self), _DEVICE.__get__(self)
+        if device is not TAKEN and (host is not None or device is not None):
+            _HOST.__set__(self, None)
+            _DEVICE.__set__(self, None)
+            rows._array = self._spread(np.asarray(device if host is None else host), rows)
+        return rows
+
+    @property
+    def _host(self) -> np.ndarray | None:
+        return None if _DEVICE.__get__(self) is TAKEN else self._array
+
+    @_host.setter
+    def _host(self, array: np.ndarray | None) -> None:
+        _HOST.__set__(self, array)
+
     @property
     def _array(self) -> np.ndarray:
-        copies = self._copies
-        if copies is None:
-            return _PLAIN.__get__(self)
-        if building_graph() is not None:
-            return building_graph().tensor(building_graph().read(self))._array
+        graph = building_graph()
+        if graph is not None:
+            return graph.tensor(graph.read(self))._array
         return self._whole()._array
 
     @_array.setter
     def _array(self, array: np.ndarray) -> None:
-        if self._copies is None:
-            _PLAIN.__set__(self, array)
-        else:
-            self._copies._array = self._spread(array)
+        _HOST.__set__(self, array)
+        _DEVICE.__set__(self, None)
 
     def _fetch(self) -> np.ndarray:
         return self._array
@@ -74,7 +93,7 @@ class CopiedVariable(Variable):
         """What the copies make."""
         rows = self._copies.read_value()
         kind = self._aggregation.name
-        if kind == "NONE":
+        if kind == "NONE" and not self._drifts:
             raise at_site(
                 ValueError(
                     f"variable {self.name!r}: it has a copy in each replica and no aggregation that "
@@ -82,7 +101,7 @@ class CopiedVariable(Variable):
                     f"strategy.experimental_local_results."
                 )
             )
-        if kind == "ONLY_FIRST_REPLICA":
+        if kind in ("ONLY_FIRST_REPLICA", "NONE"):
             return rows[0]
         return tf.reduce_sum(rows, 0) if kind == "SUM" else tf.reduce_mean(rows, 0)
 
@@ -107,8 +126,8 @@ class CopiedVariable(Variable):
 
     # Writing.
 
-    def _spread(self, array: np.ndarray) -> np.ndarray:
-        count = len(self._copies._array)
+    def _spread(self, array: np.ndarray, rows: Variable) -> np.ndarray:
+        count = len(rows._array)
         part = (array / count).astype(array.dtype) if self._aggregation.name == "SUM" else array
         return np.broadcast_to(part, (count, *array.shape)).copy()
 
@@ -191,13 +210,12 @@ class CopiedVariable(Variable):
 def keep_copies(variable: Variable, replicas: int) -> None:
     """Gives a new variable a copy for each replica, all with its value."""
     MAKING.set(True)
-    array = variable._host
-    assert array is not None, "a new variable has its value"
-    rows = np.broadcast_to(array, (replicas, *array.shape)).copy()
+    array = variable._array if variable._host is None else variable._host
     shape = variable._declared
     declared = None if shape.rank is None else [replicas, *shape.as_list()]
-    variable._copies = run_under(
+    rows = np.broadcast_to(array, (replicas, *array.shape)).copy()
+    variable.__dict__["_rows"] = run_under(
         State(), lambda: Variable(rows, False, name=f"{variable._name}_copies", shape=declared)
     )
-    variable.__class__ = CopiedVariable
     variable._host = variable._device = None
+    variable.__class__ = CopiedVariable

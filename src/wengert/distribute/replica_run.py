@@ -139,18 +139,20 @@ def emit_run(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any)
     even = all(isinstance(t, Stacked) for t in taken)
     specs = [_spec(x) for t in taken for x in (_parts(t))]
     inner, skeletons, made = _traced(strategy, fn, args, kwargs, taken, specs)
-    carried = _carried(inner)
+    carried, shown = _carried(inner), made.tensors
     closed = close([inner], carried)
     graph = closed.graphs[0]
-    apart = [copies_of(v) is not None for v in carried]
-    axes = (0,) * len(specs) + tuple([0 if a else None for a in apart])
-    axes += tuple([None] * len(closed.tensors))
+    while True:
+        apart = [copies_of(v) is not None for v in carried]
+        axes = (0,) * len(specs) + tuple([0 if a else None for a in apart])
+        axes += tuple([None] * len(closed.tensors))
+        ends = ends_of(graph, axes)[shown:]
+        differing = [v for v, e in zip(carried, ends, strict=True) if e == 0]
+        if not check_aggregated(inner, differing, count):
+            break
     here: Any = building()
     starts = [snapshot(here, _holder(v)) for v in carried]
-    shown = made.tensors
-    ends = ends_of(graph, axes)
     written = [inner.held[v._id].written for v in carried]
-    check_aggregated(inner, [v for v, e in zip(carried, ends[shown:], strict=True) if e == 0])
     ends = (0,) * shown + tuple([0 if a else None for a in apart])
     if even and not _opens(graph, specs, shown):
         given = [x for t in taken for x in _parts(t)]

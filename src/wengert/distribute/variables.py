@@ -7,12 +7,14 @@ between replicas reduces them.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import UPDATES, Setting
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded
 from wengert.core.types import IndexedSlices, SymbolicTensor, Variable
+from wengert.core.user_code import is_installed, is_wengert
 from wengert.core.variable import BORN, VariableAggregation
 from wengert.core.variable_aliases import Alias, plain
 from wengert.distribute.reduce_ops import ReduceOp
@@ -45,7 +47,11 @@ def replica_updates(graph: Builder) -> Setting[Any, None]:
 def aggregated(variable: Variable, method: str, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of an update in a replica, after the variable's aggregation."""
     place = here()
-    if not place.replicas or place.crossing or copies_of(variable) is not None:
+    if not place.replicas or copies_of(variable) is not None:
+        return given
+    if plain(variable)._aggregation is NONE and _by_library():
+        plain(variable)._drifts = True
+    if place.crossing:
         return given
     if type(variable) is Alias:  # what becomes of the update depends on the variable
         variable._identity.asked = True
@@ -117,10 +123,28 @@ def _slices(
     return reduced_slices(ReduceOp[kind.name], value, replicas)
 
 
-def check_aggregated(graph: Graph, differing: list[Variable]) -> None:
-    """Refuses variables that would be another in each replica."""
+def _by_library() -> bool:
+    """Whether an installed package assigns to a variable here, and not the program itself."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and is_wengert(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and is_installed(frame.f_code.co_filename)
+
+
+def check_aggregated(graph: Graph, differing: list[Variable], replicas: int) -> bool:
+    """Refuses variables that would be another in each replica; whether some got copies now.
+
+    TensorFlow lets the copies of a variable without aggregation drift apart. Libraries count on it
+    (batch normalisation), so theirs do; in a program it is rather a mistake.
+    """
+    apart = False
     for variable in differing:
         if copies_of(variable) is not None:
+            continue
+        owner = plain(variable)
+        if owner._drifts and owner._distribute_strategy is not None:
+            keep_copies(owner, replicas)
+            apart = True
             continue
         nodes = [n for n in graph.walk() if n.op is ASSIGNED]
         mine = [n for n in nodes if plain(n.attrs["variable"]) is plain(variable)]
@@ -138,6 +162,7 @@ def check_aggregated(graph: Graph, differing: list[Variable]) -> None:
             f"aggregation that makes them one. {help}."
         )
         raise coded(at_site(error, site), "WG901")
+    return apart
 
 
 def adopt(variable: Variable) -> None:
