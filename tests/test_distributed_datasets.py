@@ -189,7 +189,7 @@ def test_logical_devices_are_listed_and_named(four_cpus: None) -> None:
 @pytest.mark.parametrize(
     ("make", "kind", "text"),
     [
-        (lambda: tf.distribute.OneDeviceStrategy("CPU:1"), ValueError, "set_logical_device"),
+        (lambda: tf.distribute.OneDeviceStrategy("CPU:4"), ValueError, "set_logical_device"),
         (lambda: tf.distribute.MirroredStrategy(["GPU:7"]), ValueError, "there is no device GPU:7"),
         (lambda: tf.distribute.MirroredStrategy(["foo"]), ValueError, 'named like "/GPU:0"'),
         (lambda: tf.distribute.MirroredStrategy("CPU:0"), TypeError, "list of names"),
@@ -207,9 +207,21 @@ def test_logical_devices_are_listed_and_named(four_cpus: None) -> None:
         (tf.distribute.TPUStrategy, ValueError, "there is no TPU"),
     ],
 )
-def test_strategies_that_are_refused(make: Any, kind: type[Exception], text: str) -> None:
+def test_strategies_that_are_refused(
+    make: Any, kind: type[Exception], text: str, four_cpus: None
+) -> None:
     with pytest.raises(kind, match=text):
         make()
+
+
+def test_cpus_that_nobody_counted_are_there() -> None:
+    assert tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"]).num_replicas_in_sync == 2
+    tf.config.set_soft_device_placement(False)
+    try:
+        with pytest.raises(ValueError, match="there is no device CPU:1"):
+            tf.distribute.MirroredStrategy(["cpu:0", "cpu:1"])
+    finally:
+        tf.config.set_soft_device_placement(True)
 
 
 @pytest.mark.parametrize("given", [[], 3, ["x"]])

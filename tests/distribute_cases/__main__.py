@@ -6,10 +6,11 @@ collectives belong to the process, so strategies that are made one after another
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tensorflow as tf  # pyright: ignore[reportMissingImports]
+import tensorflow as tf  # pyright: ignore[reportMissingImports, reportMissingModuleSource]
 
 from tests.distribute_cases import CASES, answer
 
@@ -20,13 +21,15 @@ def main() -> None:
     """Writes `answers.json`: one answer, or two where functions differ from eager code."""
     lines = []
     for name in CASES:
-        eager, traced = (_apart(name, traced) for traced in (False, True))
+        both = (False, True)
+        eager, traced = (apart(tf, lambda n=name, t=traced: answer(tf, n, t)) for traced in both)
         answers = [eager] if eager == traced else [eager, traced]
         lines.append(f' "{name}": {json.dumps(answers)}')
     TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def _apart(name: str, traced: bool) -> Any:
+def apart(tf: Any, ask: Callable[[], Any]) -> Any:
+    """An answer from a process of its own, in which there are four logical CPUs."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -35,7 +38,7 @@ def _apart(name: str, traced: bool) -> Any:
         shown = [tf.config.LogicalDeviceConfiguration()] * 4
         tf.config.set_logical_device_configuration(cpu, shown)
         with os.fdopen(write, "w") as file:
-            json.dump(answer(tf, name, traced), file)
+            json.dump(ask(), file)
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as file:

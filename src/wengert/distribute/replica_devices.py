@@ -10,8 +10,13 @@ from typing import Any
 
 from wengert.core.errors import at_site, describe
 from wengert.core.tensor import full_name
-from wengert.runtime.hardware import addressable
+from wengert.runtime.hardware import (
+    addressable,
+    get_logical_device_configuration,
+    list_physical_devices,
+)
 from wengert.runtime.placement import parse_device
+from wengert.runtime.settings import get_soft_device_placement
 
 
 def replica_device(name: str, device: Any) -> str:
@@ -27,16 +32,25 @@ def replica_device(name: str, device: Any) -> str:
     kind, number = parsed
     short = f"{kind}:{number}"
     known = addressable()
-    if short not in known:
+    if short not in known and not (kind == "CPU" and _is_free()):
         raise at_site(ValueError(f"{name}: {_unknown(short, kind, known)}"))
     return full_name(short)
+
+
+def _is_free() -> bool:
+    """Whether nobody has said how many CPUs there are: then there are as many as are named.
+
+    TensorFlow puts replicas of CPUs that are not there on one that is, while placement is soft.
+    """
+    cpu = list_physical_devices("CPU")[0]
+    return get_soft_device_placement() and get_logical_device_configuration(cpu) is None
 
 
 def _unknown(short: str, kind: str, known: dict[str, Any]) -> str:
     text = f"there is no device {short}; there are {', '.join(known)}."
     if kind == "CPU":
         text += (
-            " To show the CPU as several devices, call"
+            " To show the CPU as so many devices, call"
             ' tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0],'
             " [tf.config.LogicalDeviceConfiguration()] * 4) before."
         )
@@ -73,4 +87,4 @@ def devices_of_kind(kind: str) -> tuple[str, ...]:
 def jax_devices(devices: Iterable[str]) -> tuple[Any, ...]:
     """JAX's device behind each name; `None` for a CPU."""
     known = addressable()
-    return tuple(known[d.rpartition("device:")[2]] for d in devices)
+    return tuple(known.get(d.rpartition("device:")[2]) for d in devices)
