@@ -318,3 +318,97 @@ def array_operations(g: Generator, depth: int) -> None:
         ),
     )
     g.let("v", f"{ta}.read({i} * 0)")
+
+
+@construct()
+def third_order(g: Generator, depth: int) -> None:
+    """Three tapes around a function whose gradient rule has a function with a rule of its own."""
+    h, inner, p, q, x, y = (g.fresh(k) for k in ("h", "h", "p", "q", "t", "y"))
+    kind = g.pick("s", "v")
+    g.write("@tf.custom_gradient")
+    with g.block(f"def {h}({p}):"):
+        with g.block("def rule(g):"):
+            g.write("@tf.custom_gradient")
+            with g.block(f"def {inner}({q}):"):
+                g.write(f"return tf.cos({q}), lambda e: -e * tf.sin({q})")
+            g.write(f"return g * {inner}({p})")
+        g.write(f"return tf.sin({p}), rule")
+    g.write(f"{x} = {g.expr(kind)}")
+    tapes = [g.fresh("tape") for _ in range(3)]
+    for k, t in enumerate(tapes):
+        g.write("    " * k + f"with tf.GradientTape() as {t}:")
+        g.write("    " * (k + 1) + f"{t}.watch({x})")
+    called = g.pick(f"{h}({x})", f"{h}({x} * {x})", f"tf.function({h})({x})")
+    g.write("    " * 3 + f"{y} = tf.reduce_sum({called} * {x})")
+    for k in (2, 1):
+        g.write("    " * k + f"{y} = tf.reduce_sum({tapes[k]}.gradient({y}, {x}, {ZERO}))")
+    g.scope[x] = kind
+    g.let(kind, f"{tapes[0]}.gradient({y}, {x}, {ZERO})")
+
+
+@construct()
+def set_in_loop(g: Generator, depth: int) -> None:
+    """An item or attribute that only a loop sets, which perhaps makes no turn."""
+    d, i, limit = g.fresh("d"), g.fresh("i"), g.expr("i", 1)
+    made, place = g.pick(("{}", "['k']"), ("{'k': 0.0 * x}", "['k']"), ("Record(None, 1)", ".x"))
+    if "0.0" not in made:
+        g.needs.add("errors")
+        limit += g.pick("", " - 1", " - 1")
+    g.write(f"{d} = {made}")
+    with g.block(f"for {i} in tf.range({limit}):", **{i: "i"}):
+        g.write(f"{d}{place} = tf.tanh({g.expr('v')})")
+    v = g.let("v", f"{d}{place} * 1.0")
+    g.write(f"b.assign_add({v} * 0.0)")
+
+
+# NumPy's functions are operations in functions, and in eager code arrays that lead back to them.
+NUMPY: dict[str, tuple[str, ...]] = {
+    "s": (
+        "np.sum({v})", "np.mean({m})", "np.max({v})", "np.sum(np.square({v}))", "np.prod({v})",
+        "np.dot({v}, {v})", "np.sin({s})", "np.std({v})",
+    ),
+    "v": (
+        "np.sin({v})", "np.exp(-np.square({v}))", "np.mean({m}, 0)", "np.sum({r}, axis=0)",
+        "np.maximum({v}, {s})", "np.multiply({v}, {v}) + {v}", "np.tanh({v})[::-1]", "np.cumsum({v})",
+        "np.concatenate([{v}[:1], {v}[1:]])", "np.sqrt(np.abs({v}) + 1.0)", "np.clip({v}, -0.5, 0.5)",
+        "np.where({v} > 0.0, {v}, {s} * {v})", "np.tile({s}, 3)", "np.roll({v}, 1)", "np.stack([{v}, {v}])[0]",
+        "np.tanh({m}).mean(0)", "np.sin({m})[1]", "np.transpose(np.sin({m}))[:, 1]", "2.0 * np.cos({v}) - {v}",
+    ),
+    "m": ("np.matmul({m}, W)", "np.sin({m}) * {m}", "np.stack([{v}, np.sin({v})])", "np.broadcast_to({v}, (2, 3))"),
+}  # fmt: skip
+
+
+@construct(ours_alone=True)
+def numpy_function(g: Generator, depth: int) -> None:
+    """NumPy's functions of tensors, whose results go back into operations."""
+    g.needs.add("ours")
+    kind = g.pick("s", "v", "v", "m")
+    text = fill(g, g.pick(*NUMPY[kind]), 1)
+    g.let(kind, f"tf.convert_to_tensor({text}, F)")
+
+
+# Values of a number of rows that only the run knows, where one shape is wanted.
+MISFITS = (
+    "a.assign({c})", "b.assign_add({c})", "a.assign_sub({c})", "a.scatter_nd_update([[0], [1]], {c})",
+    "b.scatter_nd_add([[0], [2], [1]], {c})", "a.scatter_update(tf.IndexedSlices({c}, [0, 1, 0]))",
+    "tf.tensor_scatter_nd_add({v}, [[0], [1]], {c})", "tf.tensor_scatter_nd_update({v}, [[0], [1], [2]], {c})",
+    "tf.scatter_nd([[0], [1]], {c}, [4])", "tf.linalg.set_diag(tf.eye(3, dtype=F), {c})", "tf.linalg.matvec({m}, {c})",
+    "tf.nn.softmax_cross_entropy_with_logits(labels={r}, logits={r}[1:])", "tf.where({r} > 0.0, {r}, {r}[1:])",
+    "tf.TensorArray(F, 2, element_shape=[3]).write(0, {c}).write(1, {v}).stack()", "tf.boolean_mask({v}, {c} > 0.0)",
+    "tf.map_fn(lambda q: {c}, {m}, fn_output_signature=tf.TensorSpec([3], F))", "tf.einsum('i,i->', {v}, {c})",
+    "tf.RaggedTensor.from_row_lengths({c}, [1, 2])", "tf.math.segment_sum({v}, tf.zeros(tf.shape({r})[:1], tf.int32))",
+    "tf.gather({m}, tf.zeros([tf.shape({r})[0], 1], tf.int32), batch_dims=1)", "tf.tensordot({v}, {c}, 1)",
+    "tf.nn.bias_add({m}, {c})", "tf.reshape({c}, [3])", "tf.stack([{v}, {c}])", "tf.concat([{m}, {c}[None]], 0)",
+    "tf.nn.sigmoid_cross_entropy_with_logits(labels={v}, logits={c})", "tf.cross({v}, {c})", "tf.add_n([{v}, {c}])",
+    "tf.linalg.diag_part(tf.reshape({c}, [1, 3]))", "tf.vectorized_map(lambda q: q[0] + q[1], ({m}, {r}))",
+    "tf.map_fn(lambda q: q[0] + q[1], ({m}, {r}), fn_output_signature=F)", "a[:2].assign({c})", "a[1:].assign_add({c})",
+)  # fmt: skip
+
+
+@construct()
+def misfit(g: Generator, depth: int) -> None:
+    """A shape that fits, or does not, by the number of rows that an argument turns out to have."""
+    g.needs |= {"errors", "sizes"}
+    text = g.pick(*MISFITS).replace("{c}", "{r}[:, 0]").replace("tf.cross", "tf.linalg.cross")
+    x = g.let("s", f"digest({fill(g, text, 1)}, F)")
+    g.write(f"b.assign_add({x} * tf.zeros([3], F))")  # what nobody needs is not computed
