@@ -90,6 +90,7 @@ CONVERTED = (
     "tf.convert_to_tensor([tf.cast({i}, tf.int64), {i}])", "tf.convert_to_tensor([tf.cast({s}, tf.float32)])",
     "tf.nest.map_structure(lambda q: q * 2, Pair({s}, [{v}, {i}]))", "tf.one_hot([{i3}, 1], {i})",
     "tf.gather({v}, [{i3}, 0])", "tf.gather({m}, [{i3} % 2, 1], batch_dims=0)", "tf.sequence_mask([{i}, 1], 4)",
+    "tf.nest.map_structure(lambda q: q * 2, Flat({v}, {s})).parts", "tf.nest.flatten(dict([(b.ref(), {v}), (a.ref(), {s})]))",
     "tf.convert_to_tensor(a)", "tf.stack([a, b])", "tf.ragged.constant([[1], [2, 3]])", "tf.linspace(0.0, 1.0, 3)",
     "tf.convert_to_tensor([a, b], dtype=tf.{E})", "tf.tensor_scatter_nd_update({v}, [[0], [{i3}]], [1.0, {s}])",
     "tf.gather_nd({v}, [[{i}]], bad_indices_policy='IGNORE')", "tf.transpose({m}, [1, {i3} * 0])",

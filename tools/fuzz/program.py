@@ -108,6 +108,7 @@ def helpers(tf: Any) -> dict[str, Any]:
     return {
         "np": np, "tf": tf, "case": case, "digest": digest, "outcome": outcome, "agree": agree,
         "kinds": kinds, "Record": Record, "Pair": Pair, "Rows": Rows,
+        "Flat": Flat,
     }  # fmt: skip
 
 
@@ -132,6 +133,20 @@ class Rows:
 
     def __getitem__(self, i: int) -> list[float]:
         return [[1.0, 2.0], [3.0, 4.5]][i]
+
+
+class Flat:
+    """An object that `tf.nest` takes apart by its own methods."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+    def __tf_flatten__(self) -> Any:
+        return ("note",), self.parts
+
+    @classmethod
+    def __tf_unflatten__(cls, metadata: Any, parts: Any) -> Flat:
+        return cls(*parts)
 
 
 def _kinds(tf: Any, nest: Any) -> str:
