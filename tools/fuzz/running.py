@@ -9,6 +9,7 @@ import linecache
 import os
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -37,6 +38,8 @@ XLA_MODES = [m for m, o in MODES.items() if o.get("jit")]
 
 # After how many seconds a call counts as one that never ends.
 LIMIT = 60.0
+# How many times as long a call may take that does not compute.
+_PATIENCE = 10
 
 
 class Endless(BaseException):
@@ -47,7 +50,12 @@ class Endless(BaseException):
 def limited(seconds: float) -> Iterator[None]:
     """Ends what takes longer, where signals can (in the main thread, not on Windows)."""
 
+    begun = time.process_time(), time.monotonic()
+
     def end(number: int, frame: Any) -> None:
+        # On a busy machine, or stopped, it has had less: then it waits as long as for a lock.
+        if time.process_time() - begun[0] < seconds > (time.monotonic() - begun[1]) / _PATIENCE:
+            return
         # Elsewhere it may be in a callback of the garbage collector, which would lose it; the next
         # signal comes soon.
         if str(frame.f_globals.get("__name__")).split(".")[0] in ("fuzz", "wengert", "tensorflow"):
