@@ -23,6 +23,8 @@ from tools.fuzz.program import DISAGREE, PARAMETERS, REFUSED, Program, rows
 from tools.fuzz.running import MODES, OPEN_MODES, XLA_MODES, Outcome, run
 
 Count = Callable[[str], None]
+# What a program needs if it may fail: a mistake, rows of few digits or of numbers that no rule takes.
+MAY_FAIL = {"errors", "variants", "not finite"}
 # What a mistake of a program raises in TensorFlow; other errors mean that it cannot run it.
 MISTAKES = {"InvalidArgumentError", "AssertionError", "ValueError"}
 
@@ -42,6 +44,8 @@ class Checker:
         results = []
         if DISAGREE in want[0].message:
             results = [Difference(self.modes[0], DISAGREE, want[0].message)]
+        elif want[0].error and not program.needs & MAY_FAIL:
+            results = [self._failed(want[0])]
         for mode in self.modes[1:]:
             if skipped(program, mode):
                 continue
@@ -53,6 +57,11 @@ class Checker:
             d = self._against_tensorflow(program, want[0], count)
             results += [d] if d else []
         return results
+
+    def _failed(self, outcome: Outcome) -> Difference:
+        """An error of the standard itself, for a program that is none of the mistaken ones."""
+        text = f"{outcome.error}: {outcome.message}"
+        return Difference(self.modes[0], f"raised {outcome.error}", text)
 
     def _against_tensorflow(
         self, program: Program, ours: Outcome, count: Count

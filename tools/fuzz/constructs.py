@@ -103,7 +103,9 @@ def fold(g: Generator, depth: int) -> None:
 def nested_function(g: Generator, depth: int) -> None:
     """A function in the function, with or without a signature, called with one or two sizes."""
     name, p, q = g.fresh("h"), g.fresh("p"), g.fresh("p")
-    spec = g.pick("tf.TensorSpec([None, 3], F)", "tf.TensorSpec([None, 3], F)", "tf.TensorSpec(None, F)")
+    spec = g.pick(
+        "tf.TensorSpec([None, 3], F)", "tf.TensorSpec([None, 3], F)", "tf.TensorSpec(None, F)"
+    )
     g.write(g.pick("@tf.function", f"@tf.function(input_signature=[{spec}, tf.TensorSpec([], F)])",
                    "@tf.function(reduce_retracing=True)", "@tf.function(autograph=False)"))  # fmt: skip
     converted = "False" not in g.lines[-1]

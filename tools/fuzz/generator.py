@@ -140,6 +140,7 @@ class Generator:
         }.get(how, (1, 0))  # fmt: skip
         self.order, self.tolerance = min(self.order, order), max(self.tolerance, tolerance)
         self.needs |= {"variants"} if how in ("empty", "float16", "bfloat16") else set()
+        self.needs |= {"not finite"} if how in ("nan", "inf") else set()
 
 
 def load_constructs() -> None:

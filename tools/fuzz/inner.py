@@ -145,15 +145,16 @@ def loop_structure(g: Generator, depth: int) -> None:
         g.write(f"return tf.nest.flatten({w})[0], kinds({w}, F)")
     w = g.fresh("w")
     g.write(f"{w} = {h}({g.expr('v', 1)}, {g.expr('s', 1)})")
-    g.scope |= {f"{w}[0]": "v", f"{w}[1]": "s"}
+    g.let("v", f"{w}[0]")
+    g.let("s", f"{w}[1]")
 
 
 NESTS = (
     "tf.split({m}, 2)", "tf.unstack({m})", "tf.nn.moments({m}, [0])", "tf.linalg.qr({m})", "tf.math.top_k({v}, 2)",
     "tf.unique(tf.round({v}))", "tf.linalg.slogdet({m} @ tf.transpose({m}))", "tf.meshgrid({v}, {v})",
-    "tf.cond({s} > 0.0, lambda: [{v}, {s}], lambda: [{v}, {s}])", "tf.linalg.svd({m})", "tf.frexp({s})",
+    "tf.cond({s} > 0.0, lambda: [{v}, {s}], lambda: [{v}, {s}])", "tf.linalg.svd({m})",
     "tf.map_fn(lambda q: (q, [q]), {m}, fn_output_signature=(F, [F]))", "tf.nest.flatten(dict(b={s}, a={v}))",
-    "tf.scan(lambda z, q: [z[0] + q, z[1] * 0.5], {m}, initializer=[{v}, {s}])", "tf.case([({s} > 0.0, lambda: [{v}])])",
+    "tf.scan(lambda z, q: [z[0] + q, z[1] * 0.5], {m}, initializer=[{v}, {s}])", "tf.case([({s} > 0.0, lambda: [{v}])], default=lambda: [-x])",
     "tf.unique_with_counts(tf.round({v}))", "tf.nest.map_structure(tf.sin, Pair({v}, [{s}]))", "tf.sparse.from_dense({m})",
     "tf.dynamic_partition({v}, [0, 1, 0], 2)", "tf.RaggedTensor.from_row_lengths({v}, [1, 2])", "tf.shape({r})",
     "tf.switch_case({i3}, [lambda: ({v}, {s})] * 3)", "tf.math.reduce_variance({m}, 0)", "tf.linalg.lu({m} @ tf.transpose({m}))",
