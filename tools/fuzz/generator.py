@@ -172,7 +172,8 @@ def generate(
         f"a = tf.Variable({number()}, dtype=F)\n"
         f"b = tf.Variable({number()}, dtype=F)\n"
         f"W = tf.constant([{number()}, {number()}, {number()}], F) * 0.5\n"
-        "VARIABLES = [a, b]\n\n"
+        f"u = tf.Variable({number()}, dtype=F, shape=tf.TensorShape(None))\n"
+        "VARIABLES = [a, b, u]\n\n"
         f"def program({', '.join(PARAMETERS)}):\n{body}\n    return [{', '.join(results)}]\n"
     )
     needs = frozenset(g.needs)

@@ -388,8 +388,9 @@ def numpy_function(g: Generator, depth: int) -> None:
     g.let(kind, f"tf.convert_to_tensor({text}, F)")
 
 
-# Values of a number of rows that only the run knows, where one shape is wanted.
+# Values of a number of rows that only the run knows, where one shape is wanted; `u` says no rank.
 MISFITS = (
+    "u.assign_add({c})", "u.assign_sub({c})", "u.assign_add({s})", "u.assign_sub([{s}])", "u.assign_add({v})",
     "a.assign({c})", "b.assign_add({c})", "a.assign_sub({c})", "a.scatter_nd_update([[0], [1]], {c})",
     "b.scatter_nd_add([[0], [2], [1]], {c})", "a.scatter_update(tf.IndexedSlices({c}, [0, 1, 0]))",
     "tf.tensor_scatter_nd_add({v}, [[0], [1]], {c})", "tf.tensor_scatter_nd_update({v}, [[0], [1], [2]], {c})",

@@ -52,7 +52,8 @@ def _pass(
 def _one_result(text: str) -> Iterator[str]:
     """The program with one of its results only."""
     tree = ast.parse(text)
-    returned = next(n for n in _inside(tree)).body[-1].value  # type: ignore[attr-defined]
+    last: Any = next(n for n in _inside(tree) if isinstance(n, ast.FunctionDef)).body[-1]
+    returned = getattr(last, "value", None)  # the statement may be cut away
     for name in returned.elts if isinstance(returned, ast.List) else ():
         yield text[: text.rindex("    return [")] + f"    return [{ast.unparse(name)}]"
 
