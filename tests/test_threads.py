@@ -296,3 +296,28 @@ def test_a_refusal_names_the_whole_array():
     x = tf.zeros([400, 1000])
     with pytest.raises(tf.errors.InvalidArgumentError, match="from 0 to 1000"):
         tf.math.top_k(x, 1001)
+
+
+def test_many_random_numbers_have_the_bits_of_few():
+    """XLA makes them from some millions on; the stream is one."""
+    state = tf.constant([2**64 - 1000, 5, 77], tf.uint64)
+    count = 2**21 + 5
+    from wengert.ops import distributions, philox
+
+    words = distributions._words(state.numpy(), count)
+    np.testing.assert_array_equal(words, philox.words(state.numpy(), count))
+    large = tf.random.stateless_uniform([count], (1, 2)).numpy()
+    np.testing.assert_array_equal(large[:1000], tf.random.stateless_uniform([1000], (1, 2)))
+    compiled = tf.function(tf.random.stateless_normal, jit_compile=True)
+    np.testing.assert_allclose(
+        compiled([700, 700], (1, 2)), tf.random.stateless_normal([700, 700], (1, 2)), 1e-4, 1e-5
+    )
+
+
+@pytest.mark.parametrize("method", ["bilinear", "bicubic", "area", "nearest"])
+def test_large_images_are_resized_like_small_ones(method):
+    x = np.random.default_rng(5).uniform(size=(3, 90, 110, 3)).astype(np.float32)
+    x[1, 3, 4] = np.nan
+    large = tf.image.resize(x, [131, 97], method).numpy()
+    for k in range(3):
+        np.testing.assert_allclose(large[k], tf.image.resize(x[k], [131, 97], method), 1e-5)

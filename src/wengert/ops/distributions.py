@@ -17,11 +17,15 @@ from wengert.core.dims import negative
 from wengert.core.errors import require
 from wengert.core.lazy_modules import jnp, lax, special
 from wengert.core.lowering_checks import fail_if
+from wengert.core.process_settings import PROCESS
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.ops.compiled import compiled
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import expand
-from wengert.ops.philox import lower_words, words
+from wengert.ops.fast_trigonometry import near_cos, near_sin
+from wengert.ops.philox import advance, lower_words, words
 from wengert.ops.sizes import checked
+from wengert.ops.threads import blocks_of, in_parts
 
 _INTEGERS = dtypes.nums("int32", "int64", "uint32", "uint64")
 # How many of a word's upper bits each type holds exactly in [0, 1).
@@ -39,9 +43,24 @@ def _lower_pairs(w: JaxArray) -> JaxArray:
     return w[:, 0] | w[:, 1] << np.uint64(32)
 
 
+# Words that XLA makes at a time, and from how many on it does: if it is there, and in any case.
+_CHUNK, _MANY, _SO_MANY = 2**18, 2**19, 2**21
+_chunk = compiled(lambda state: lower_words(state, _CHUNK))
+
+
+def _words(state: np.ndarray, count: int) -> np.ndarray:
+    """`words`, of which XLA makes large numbers; the bits are the same."""
+    if count < (_MANY if PROCESS.used_xla else _SO_MANY) or PROCESS.lost_xla:
+        return words(state, count)
+    out = np.empty(count, np.uint32)
+    for k, part in enumerate(blocks_of(count, _CHUNK)):
+        out[part] = _chunk(advance(state, k * _CHUNK // 4))[: part.stop - part.start]
+    return out
+
+
 def bits(state: np.ndarray, count: int, wide: bool) -> np.ndarray:
     """`count` random unsigned numbers of 32 or 64 bits."""
-    return _pairs(words(state, 2 * count)) if wide else words(state, count)
+    return _pairs(_words(state, 2 * count)) if wide else _words(state, count)
 
 
 def lower_bits(state: JaxArray, count: int, wide: bool) -> JaxArray:
@@ -77,10 +96,16 @@ def _fraction(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> np.nda
         top = bits(state, count, True) >> np.uint64(11)
         return (top * 2.0**-53).reshape(shape)
     keep = _BITS[dtype.name]
-    top = words(state, count) >> np.uint32(32 - keep)
-    out = top.astype(np.float32)
+    return (
+        _to_fractions(_words(state, count), keep=keep).astype(dtype.np, copy=False).reshape(shape)
+    )
+
+
+@in_parts
+def _to_fractions(w: np.ndarray, keep: int) -> np.ndarray:
+    out = (w >> np.uint32(32 - keep)).astype(np.float32)
     out *= np.float32(2.0**-keep)
-    return out.astype(dtype.np, copy=False).reshape(shape)
+    return out
 
 
 def _lower_fraction(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
@@ -120,18 +145,29 @@ def _normal_kernel(state: np.ndarray, shape: tuple[int, ...], dtype: DType) -> n
         radius = ((w[0::2] >> np.uint64(11)) + np.uint64(1)) * 2.0**-53
         angle = w[1::2].view(np.int64) * (math.pi * 2.0**-63)
     else:
-        w = words(state, 2 * pairs)
-        radius = ((w[0::2] >> np.uint32(8)) + np.uint32(1)).astype(np.float32)
-        radius *= np.float32(2.0**-24)
-        angle = w[1::2].view(np.int32).astype(np.float32)
-        angle *= np.float32(math.pi * 2.0**-31)
+        out = _to_normal(_words(state, 2 * pairs))
+        return out[:count].astype(dtype.np, copy=False).reshape(shape)
+    return _by_radius(radius, angle)[:count].astype(dtype.np, copy=False).reshape(shape)
+
+
+@in_parts
+def _to_normal(w: np.ndarray) -> np.ndarray:
+    """The same of 32-bit words, taken in pairs."""
+    radius = ((w[0::2] >> np.uint32(8)) + np.uint32(1)).astype(np.float32)
+    radius *= np.float32(2.0**-24)
+    angle = w[1::2].view(np.int32).astype(np.float32)
+    angle *= np.float32(math.pi * 2.0**-31)
+    return _by_radius(radius, angle)
+
+
+def _by_radius(radius: np.ndarray, angle: np.ndarray) -> np.ndarray:
     np.log(radius, out=radius)
     radius *= radius.dtype.type(-2)
     np.sqrt(radius, out=radius)
-    out = np.empty((pairs, 2), radius.dtype)
+    out = np.empty((len(radius), 2), radius.dtype)
     np.multiply(radius, np.cos(angle), out=out[:, 0])
     np.multiply(radius, np.sin(angle), out=out[:, 1])
-    return out.reshape(-1)[:count].astype(dtype.np, copy=False).reshape(shape)
+    return out.reshape(-1)
 
 
 def _lower_normal(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxArray:
@@ -150,7 +186,11 @@ def _lower_normal(state: JaxArray, shape: tuple[int, ...], dtype: DType) -> JaxA
         angle = lax.bitcast_convert_type(w[:, 1], np.int32)
         angle = lax.convert_element_type(angle, np.float32) * np.float32(math.pi * 2.0**-31)
     radius = lax.sqrt(lax.log(radius) * radius.dtype.type(-2))
-    both = [radius * lax.cos(angle), radius * lax.sin(angle)]
+    near = radius.dtype == np.float32  # the angle lies within half a turn
+    both = [
+        radius * (near_cos(angle) if near else lax.cos(angle)),
+        radius * (near_sin(angle) if near else lax.sin(angle)),
+    ]
     flat = lax.concatenate([lax.expand_dims(x, (1,)) for x in both], 1)
     flat = lax.slice_in_dim(lax.reshape(flat, (2 * pairs,)), 0, count)
     return lax.convert_element_type(lax.reshape(flat, shape), dtype.np)

@@ -65,7 +65,8 @@ def _cos_of(z: JaxArray) -> JaxArray:
     return _polynomial(z, _COS) * z * z - np.float32(0.5) * z + 1
 
 
-def _near_sin(x: JaxArray) -> JaxArray:
+def near_sin(x: JaxArray) -> JaxArray:
+    """The sine of float32 numbers of up to `_FAR`."""
     eighth, y = _reduced(x)
     z = y * y
     out = lax.select(eighth & 2 != 0, _cos_of(z), _sin_of(y, z))
@@ -73,7 +74,8 @@ def _near_sin(x: JaxArray) -> JaxArray:
     return _with_sign(out, x)
 
 
-def _near_cos(x: JaxArray) -> JaxArray:
+def near_cos(x: JaxArray) -> JaxArray:
+    """The cosine of float32 numbers of up to `_FAR`."""
     eighth, y = _reduced(x)
     z = y * y
     out = lax.select(eighth & 2 != 0, _sin_of(y, z), _cos_of(z))
@@ -108,8 +110,8 @@ def _periodic(name: str, near: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lower
 
 
-lower_sin = _periodic("sin", _near_sin)
-lower_cos = _periodic("cos", _near_cos)
+lower_sin = _periodic("sin", near_sin)
+lower_cos = _periodic("cos", near_cos)
 lower_tan = _periodic("tan", _near_tan)
 
 

@@ -36,6 +36,7 @@ from wengert.ops.declare import (
     with_fallback,
 )
 from wengert.ops.sizes import checked
+from wengert.ops.threads import blocks_of, share
 
 # Below this many elements per place, whole rows are too short to be worth copying one by one.
 _SHORT = 16
@@ -192,10 +193,20 @@ def _resample_kernel(
     if method == "nearest" and not transposed:
         return flat.take(places[:, 0], 1).reshape(shape)
     weights = weights.astype(x.dtype)
-    out = _tap(flat, places[:, 0], weights[:, 0], transposed)
-    for k in range(1, width):
-        out += _tap(flat, places[:, k], weights[:, k], transposed)
+    out = np.empty((len(flat), len(places), inner), x.dtype)
+
+    def work(part: slice) -> None:
+        total = _tap(flat[part], places[:, 0], weights[:, 0], transposed)
+        for k in range(1, width):
+            total += _tap(flat[part], places[:, k], weights[:, k], transposed)
+        out[part] = total
+
+    share(work, blocks_of(len(flat), max(1, _PART // max(1, len(places) * inner))))
     return out.reshape(shape)
+
+
+# Numbers that are worked out at a time: with those that they are read from, they stay in the cache.
+_PART = 2**15
 
 
 def _tap(x: np.ndarray, place: np.ndarray, weight: np.ndarray, transposed: bool) -> np.ndarray:
