@@ -3,8 +3,8 @@
 An operation that is `elementwise` works on the flat values of ragged tensors, and one that is
 `on_sparse` on the values of a sparse one. Others, and functions that read the rank of their
 arguments, have a rule: a function beside the code of the composite, registered by `for_ragged`,
-`for_sparse` or `for_composite` under the `Op`, whose inputs and attributes it takes, or under the public function,
-whose arguments it takes. What has no rule refuses composites and says what to do instead."""
+`for_sparse` or `for_composite` under the `Op`, whose inputs and attributes it takes, or under the
+public function, whose arguments it takes. What has no rule refuses composites and says what to do instead."""
 
 from __future__ import annotations
 
@@ -50,12 +50,23 @@ def for_composite(kind: type[CompositeOperand], *plain: Op | Rule) -> Callable[[
     return register
 
 
+# What answers where there is no rule: of a kind whose classes are the program's own.
+_FINDERS: dict[type[CompositeOperand], Callable[[Op | Rule], Rule | None]] = {}
+
+
+def for_kind(kind: type[CompositeOperand], finder: Callable[[Op | Rule], Rule | None]) -> None:
+    """Registers what finds the rule of any operation or public function for a kind of composite."""
+    _FINDERS[kind] = finder
+
+
 def find(plain: Op | Rule, value: CompositeOperand) -> Rule | None:
     """The rule of an operation or a public function for the kind of a composite."""
     for home in _HOMES:
         import_module(f"wengert.composite.{home}")
     kinds = (rules for kind, rules in _RULES.items() if isinstance(value, kind))
-    return next(kinds, {}).get(plain)
+    rule = next(kinds, {}).get(plain)
+    finders = (find for kind, find in _FINDERS.items() if rule is None and isinstance(value, kind))
+    return next((finder(plain) for finder in finders), rule)
 
 
 def answer(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:

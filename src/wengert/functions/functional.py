@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.composite.extension_type import BatchableExtensionType, BatchableExtensionTypeSpec
+from wengert.composite.values import type_spec_from_value
 from wengert.core import dtypes, nest
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, restoring, using
@@ -99,6 +101,8 @@ def map_fn(
 
         if is_ragged(elems, wanted):
             return map_ragged(fn, elems, wanted)
+        if _batchable(elems) or _batchable(wanted):
+            return _map_batchable(fn, elems, wanted)
     rows = _rows("map_fn", fn, elems)
     if building() is not None:
         step = lambda state, row: (state, _typed(fn(row), wanted))
@@ -107,6 +111,41 @@ def map_fn(
     if results:
         return _stacked("map_fn", results)
     return _of_no_rows(fn, rows, wanted)
+
+
+def _batchable(structure: Any) -> bool:
+    return any(
+        isinstance(x, BatchableExtensionType | BatchableExtensionTypeSpec)
+        for x in nest.flatten(structure)
+    )
+
+
+def _map_batchable(fn: Callable[..., Any], elems: Any, wanted: Any) -> Any:
+    """`map_fn` over the tensors that values of extension types are made of."""
+    types = nest.map_structure(type_spec_from_value, elems)
+    row_types = [t._unbatch() if _batchable(t) else t for t in nest.flatten(types)]
+    made: list[Any] = []
+
+    def on_tensors(parts: list[Tensor]) -> Any:
+        rest, rows = list(parts), []
+        for one in row_types:
+            count = len(one.__tf_flatten__()[1]) if _batchable(one) else 1
+            taken, rest = rest[:count], rest[count:]
+            rows.append(one._from_components(taken) if _batchable(one) else taken[0])
+        result = fn(nest.pack_sequence_as(elems, rows))
+        made[:] = [nest.map_structure(type_spec_from_value, result)]
+        return nest.flatten(result, expand_composites=True)
+
+    specs = None
+    if wanted is not None:
+        leaves = nest.flatten(wanted)
+        specs = [s for w in leaves for s in (w.__tf_flatten__()[1] if _batchable(w) else [w])]
+    parts = map_fn(
+        on_tensors, nest.flatten(elems, expand_composites=True), fn_output_signature=specs
+    )
+    rows = parts[0].shape[0] if parts else None
+    whole = nest.map_structure(lambda t: t._batch(rows) if _batchable(t) else t, made[0])
+    return nest.pack_sequence_as(whole, parts, expand_composites=True)
 
 
 def _composite(structure: Any) -> bool:
