@@ -129,7 +129,7 @@ def test_values_compare_number_by_number() -> None:
 
 
 def test_types_describe_values() -> None:
-    spec = tf.type_spec_from_value(masked())
+    spec: Any = tf.type_spec_from_value(masked())
     assert spec == Masked.Spec(tf.TensorSpec([3]), tf.TensorSpec([3], tf.bool))
     assert spec.shape == [3] and spec.value_type is Masked
     assert spec.is_compatible_with(masked())
@@ -288,7 +288,7 @@ def test_what_is_registered_can_be_taken_back_and_must_fit() -> None:
 def test_fields_may_have_any_name() -> None:
     class Odd(tf.experimental.ExtensionType):
         shape: int
-        dtype: tf.DType
+        dtype: tf.DType  # pyright: ignore[reportIncompatibleMethodOverride]
         values: tf.RaggedTensor | None = None
 
     odd = Odd(3, tf.int8, tf.ragged.constant([[1], [2, 3]]))

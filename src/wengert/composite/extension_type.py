@@ -63,7 +63,7 @@ class ExtensionTypeMetaclass(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Makes a value: runs the constructor, fits the fields to their types, validates."""
-        self = cls.__new__(cls)
+        self: Any = object.__new__(cls)
         object.__setattr__(self, _OPEN, True)
         self.__init__(*args, **kwargs)
         for field in fields_of(cls):
@@ -174,7 +174,7 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
                 TypeError(words if words.startswith(cls.__name__) else f"{cls.__name__}: {words}.")
             ) from None
         bound.apply_defaults()
-        self.__dict__.update(bound.arguments)
+        vars(self).update(bound.arguments)
 
     def __validate__(self) -> None:
         """Checks the fields; a class of one's own overrides it."""
@@ -183,14 +183,14 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
         if _OPEN in self.__dict__:
             if name not in {f.name for f in self._self_fields}:
                 _refuse(type(self), f"there is no field `{name}`. Annotate it in the class")
-            self.__dict__[name] = value
+            vars(self)[name] = value
             return
         _refuse(type(self), f"`{name}` cannot change outside the constructor. Make a new value")
 
     def __delattr__(self, name: str) -> None:
         if _OPEN not in self.__dict__:
             _refuse(type(self), f"`{name}` cannot be removed. Make a new value")
-        del self.__dict__[name]
+        del vars(self)[name]
 
     def __repr__(self) -> str:
         shown = (f"{f.name}={self.__dict__.get(f.name)!r}" for f in self._self_fields)
@@ -264,7 +264,8 @@ def _same_frame(a: Any, b: Any) -> bool:
     if fields.replaced(a, iter(blank)) != fields.replaced(b, iter(blank)):
         return False
     for x, y in zip(mine, theirs, strict=True):
-        one, other = fields.spec_of(x), fields.spec_of(y)
+        one: Any = fields.spec_of(x)
+        other: Any = fields.spec_of(y)
         if type(one) is not type(other):
             return False
         if isinstance(one, TensorSpec) and (
@@ -447,7 +448,8 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec):
 
 def _stacked(column: list[Any]) -> Any:
     if isinstance(column[0], CompositeTensor):
-        return column[0]._type_spec._batch_values(column)
+        kind: Any = column[0]._type_spec
+        return kind._batch_values(column)
     return tf.stack(column)
 
 
