@@ -124,7 +124,21 @@ _scope = Scoped("wengert_name_scope", "")
 
 
 class name_scope:  # TensorFlow's name
-    """Prefixes the names of variables made inside: `with tf.name_scope("layer"): ...`."""
+    """Prefixes the names of variables made inside: `with tf.name_scope("layer"): ...`.
+
+    Args:
+        name: the prefix; `None` for none.
+        default_name: taken where `name` is `None`.
+        values: without effect.
+
+    Returns:
+        A context manager, whose value is the whole prefix.
+
+    >>> with tf.name_scope("layer"):
+    ...     v = tf.Variable(1.0, name="w")
+    >>> v.name
+    'layer/w:0'
+    """
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         self._name = name or default_name or ""
@@ -286,6 +300,13 @@ def building_graph() -> Any:
 
 
 def executing_eagerly() -> bool:
-    """Whether operations run at once, rather than being recorded in a graph."""
+    """Whether operations run at once, rather than being recorded in a graph.
+
+    Returns:
+        `False` while a function is traced.
+
+    >>> tf.executing_eagerly()
+    True
+    """
     state = get_state()
     return state is None or state.graph is None

@@ -120,7 +120,22 @@ def _rebuild(structure: Any, children: list[Any]) -> Any:
 
 
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
-    """Applies a function to the leaves of structures that have the same form."""
+    """Applies a function to the leaves of structures that have the same form.
+
+    Args:
+        func: takes a leaf of each structure.
+        structure: nests of lists, tuples, dicts and composites, all of one form.
+        kwargs: `check_types`, `expand_composites`.
+
+    Returns:
+        A nest of that form.
+
+    Raises:
+        ValueError, TypeError: the forms differ.
+
+    >>> tf.nest.map_structure(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 3, "b": [4]})
+    {'a': 4, 'b': [6]}
+    """
     require(
         callable(func), "map_structure", f"`func` must be callable; got {func!r}", kind=TypeError
     )

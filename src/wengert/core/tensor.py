@@ -456,5 +456,15 @@ class ActsAsTensor:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor, a variable, or another type that acts as one."""
+    """Whether `x` is a tensor, a variable, or another type that acts as one.
+
+    Args:
+        x: any object.
+
+    Returns:
+        A bool.
+
+    >>> tf.is_tensor(tf.ones([2])), tf.is_tensor([1.0, 1.0])
+    (True, False)
+    """
     return isinstance(x, Value | ActsAsTensor)

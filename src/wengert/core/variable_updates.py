@@ -43,6 +43,23 @@ def has_company(array: np.ndarray) -> bool:
     return not (alone and array.flags.c_contiguous)
 
 
+_ARGUMENTS = """
+
+    Args:
+        delta: a tensor or what becomes one, of the variable's dtype and shape; `IndexedSlices` cost
+            their rows only.
+        use_locking: without effect; every update holds the variable's lock.
+        name: without effect.
+        read_value: with `False` nothing is returned.
+
+    Returns:
+        The variable.
+
+    Raises:
+        InvalidArgumentError: the shape or the dtype does not fit; the variable is unchanged.
+"""
+
+
 def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
     """A method of variables that changes the value by as much as it is given."""
 
@@ -87,7 +104,16 @@ def updating(method: str, ufunc: np.ufunc, text: str) -> Callable[..., Any]:
                 new = np.asarray(ufunc(old, array))
         self._host, self._device = new, None
 
-    update.__name__, update.__qualname__, update.__doc__ = method, f"Variable.{method}", text
+    update.__name__, update.__qualname__ = method, f"Variable.{method}"
+    update.__doc__ = (
+        text
+        + _ARGUMENTS
+        + f"""
+    >>> v = tf.Variable(1.0)
+    >>> float(v.{method}(2.0)) == {float(ufunc(1, 2))}
+    True
+    """
+    )
     return update
 
 

@@ -291,7 +291,21 @@ ADD_N = Op(
 
 
 def add_n(inputs: TensorLike, name: str | None = None) -> Tensor:
-    """The sum of tensors of one shape and dtype; it does not broadcast."""
+    """The sum of tensors of one shape and dtype; it does not broadcast.
+
+    Args:
+        inputs: a list of tensors.
+        name: without effect.
+
+    Returns:
+        A tensor of that shape and dtype.
+
+    Raises:
+        ValueError: the list is empty, or the shapes or dtypes differ.
+
+    >>> tf.add_n([[1, 2], [3, 4]]).numpy().tolist()
+    [4, 6]
+    """
     from wengert.ops.gather import densify
 
     if not isinstance(inputs, Iterable):

@@ -318,5 +318,20 @@ ENSURE_SHAPE = Op(
 
 
 def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
-    """The same tensor, or an error where its shape does not fit; `None` fits any size."""
+    """The same tensor, or an error where its shape does not fit; `None` fits any size.
+
+    Args:
+        x: a tensor.
+        shape: the shape that it must have; `None` within it fits any size.
+        name: without effect.
+
+    Returns:
+        `x`; inside functions its shape is known afterwards.
+
+    Raises:
+        InvalidArgumentError: the shape does not fit; inside functions, when they run.
+
+    >>> tf.ensure_shape(tf.ones([2, 3]), [None, 3]).shape
+    TensorShape([2, 3])
+    """
     return apply(ENSURE_SHAPE, operand(x), shape=shapes.as_shape(shape))

@@ -119,6 +119,29 @@ def _refuse(data: list[Tensor], count: int) -> None:
     raise _failed("Assert", f"the condition is false. Data: {shown}")
 
 
+_COMPARED = """Raises `InvalidArgumentError` unless x {symbol} y for all elements.
+
+    Args:
+        x, y: tensors of one dtype, whose shapes broadcast.
+        message: words that the error begins with.
+        summarize: how many elements the error shows; 3 for `None`.
+        name: without effect.
+
+    Returns:
+        Nothing; inside functions the check runs with them, in its place.
+
+    Raises:
+        InvalidArgumentError: it does not hold, or dtypes or shapes do not fit.
+
+    >>> try:
+    ...     tf.debugging.{what}([1, 2], [1, 2])
+    ...     tf.debugging.{what}([2, 1], [1, 2])
+    ... except tf.errors.InvalidArgumentError:
+    ...     print("refused")
+    refused
+    """
+
+
 def _compare(
     what: str, symbol: str, test: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Callable[..., None]:
@@ -161,7 +184,7 @@ def _compare(
         )
 
     check.__name__ = check.__qualname__ = what
-    check.__doc__ = f"Raises `InvalidArgumentError` unless x {symbol} y for all elements."
+    check.__doc__ = _COMPARED.format(what=what, symbol=symbol)
     return check
 
 

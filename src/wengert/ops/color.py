@@ -36,7 +36,24 @@ class ImageTypeError(InvalidTypeError, AttributeError):
 def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> Value:
-    """Changes the dtype and the scale with it: integers count up to their maximum, floats to 1."""
+    """Changes the dtype and the scale with it: integers count up to their maximum, floats to 1.
+
+    Args:
+        image: a tensor of numbers.
+        dtype: the dtype wanted.
+        saturate: `True` clips what lies outside; else it wraps around.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        AttributeError, TypeError: `dtype` is no dtype of numbers.
+
+    >>> image = tf.constant([0, 255], "uint8")
+    >>> tf.image.convert_image_dtype(image, tf.float32).numpy().tolist()
+    [0.0, 1.0]
+    """
     x = operand(image)
     wanted, own = as_dtype(dtype), x.dtype
     for kind in (wanted, own):

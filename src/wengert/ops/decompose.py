@@ -148,6 +148,19 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input; NaN where there is none.
 
     Only the lower triangle is read; the gradient is that of a symmetric change.
+
+    Args:
+        input: `[..., n, n]`, floating or complex, self-adjoint and positive definite.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: the matrices are not square.
+
+    >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()
+    [[2.0, 0.0], [1.0, 2.0]]
     """
     return apply(CHOLESKY, operand(input))
 

@@ -448,7 +448,21 @@ def band_part(
 
 @with_fallback
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
-    """The sum of the main diagonal of each matrix."""
+    """The sum of the main diagonal of each matrix.
+
+    Args:
+        x: `[..., m, n]`.
+        name: without effect.
+
+    Returns:
+        A tensor of `[...]`.
+
+    Raises:
+        InvalidArgumentError: the rank is below 2.
+
+    >>> int(tf.linalg.trace([[1, 2], [3, 4]]))
+    5
+    """
     return tf.reduce_sum(diag_part(x), -1)
 
 

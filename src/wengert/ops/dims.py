@@ -140,7 +140,22 @@ SIZE = Op(
 
 
 def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
-    """The number of elements as an int32 (or `out_type`) scalar."""
+    """The number of elements as an int32 (or `out_type`) scalar.
+
+    Args:
+        input: a tensor.
+        out_type: int32 or int64; int32 for `None`.
+        name: without effect.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        ValueError: `input` does not become a tensor.
+
+    >>> int(tf.size([[1, 2], [3, 4]]))
+    4
+    """
     try:
         return apply(SIZE, operand(input), dtype=_whole_type(out_type))
     except Exception as error:
@@ -149,7 +164,21 @@ def size(input: TensorLike, out_type: DTypeLike | None = None, name: str | None 
 
 @with_fallback
 def rank(input: TensorLike, name: str | None = None) -> Tensor:
-    """The number of axes as an int32 scalar."""
+    """The number of axes as an int32 scalar.
+
+    Args:
+        input: a tensor.
+        name: without effect.
+
+    Returns:
+        A scalar; its number of rows or columns is not meant.
+
+    Raises:
+        ValueError: `input` does not become a tensor.
+
+    >>> int(tf.rank([[1, 2], [3, 4]]))
+    2
+    """
     x = operand(input)
     if is_symbolic(x) and x.shape.rank is None:
         return size(shape(x))

@@ -98,6 +98,19 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Eigenvalues, ascending, and eigenvectors (columns) of self-adjoint matrices.
 
     Only the lower triangle is read. Equal eigenvalues count as unrelated in the gradient.
+
+    Args:
+        tensor: `[..., n, n]`, floating or complex.
+        name: without effect.
+
+    Returns:
+        Eigenvalues `[..., n]` and eigenvectors `[..., n, n]`.
+
+    Raises:
+        InvalidArgumentError: the matrices are not square.
+
+    >>> tf.linalg.eigh([[1.0, 0.0], [0.0, 3.0]])[0].numpy().tolist()
+    [1.0, 3.0]
     """
     return apply(EIGH, operand(tensor))
 

@@ -260,7 +260,24 @@ BIAS_ADD = Op(
 def bias_add(
     value: Any, bias: Any, data_format: str | None = None, name: str | None = None
 ) -> Tensor:
-    """Adds one number per channel."""
+    """Adds one number per channel.
+
+    Args:
+        value: a tensor of rank 2 or more.
+        bias: a vector, of `value`'s dtype.
+        data_format: "N...C" (or `None`) where channels are the last axis, "NC..." where they are
+            the second.
+        name: without effect.
+
+    Returns:
+        A tensor of the shape of `value`.
+
+    Raises:
+        InvalidArgumentError: `bias` is no vector of as many numbers as there are channels.
+
+    >>> tf.nn.bias_add([[1.0, 2.0]], [3.0, 4.0]).numpy().tolist()
+    [[4.0, 6.0]]
+    """
     try:
         given = data_format if isinstance(data_format, str) else ""
         if data_format is not None and not (

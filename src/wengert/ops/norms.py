@@ -48,6 +48,22 @@ def norm(
 
     `ord` is 'euclidean', 1, 2, `np.inf` or any positive number; for matrices 'euclidean', 'fro',
     1, 2 (the largest singular value) or `np.inf`.
+
+    Args:
+        tensor: floating or complex.
+        ord: see above.
+        axis: an axis, two axes of matrices, or `None`.
+        keepdims: `True` keeps reduced axes with size 1.
+        name: without effect.
+
+    Returns:
+        A real tensor without the reduced axes.
+
+    Raises:
+        ValueError: `ord` or `axis` is none of these.
+
+    >>> float(tf.norm([3.0, 4.0])) == 5.0
+    True
     """
     x, keepdims = operand(tensor), bool(keepdims)
     adds = isinstance(ord, int | float) and ord in (1, np.inf)  # which whole numbers can do

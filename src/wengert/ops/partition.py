@@ -85,7 +85,23 @@ DYNAMIC_PARTITION = Op(
 def dynamic_partition(
     data: TensorLike, partitions: TensorLike, num_partitions: TensorLike, name: str | None = None
 ) -> list[Tensor]:
-    """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each."""
+    """Sorts slices into `num_partitions` tensors by the number that `partitions` gives each.
+
+    Args:
+        data: a tensor.
+        partitions: int32, of the first sizes of `data`.
+        num_partitions: a whole number.
+        name: without effect.
+
+    Returns:
+        A list of `num_partitions` tensors.
+
+    Raises:
+        InvalidArgumentError: a number in `partitions` is out of range, or the shapes do not fit.
+
+    >>> [x.numpy().tolist() for x in tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)]
+    [[1, 3], [2]]
+    """
     count = static_int("dynamic_partition", num_partitions, "num_partitions")
     require(count >= 1, "dynamic_partition", f"`num_partitions` must be at least 1; got {count}")
     require(
@@ -199,6 +215,20 @@ def dynamic_stitch(indices: TensorLike, data: TensorLike, name: str | None = Non
     """One tensor from pieces: `data[m][k]` goes to place `indices[m][k]`; the last one stays.
 
     Places that nobody names hold zeros.
+
+    Args:
+        indices: a list of integer tensors.
+        data: a list of tensors, whose shapes begin with those of `indices`.
+        name: without effect.
+
+    Returns:
+        A tensor with as many rows as the largest index asks for.
+
+    Raises:
+        InvalidArgumentError: shapes do not fit, or an index is negative.
+
+    >>> tf.dynamic_stitch([[0, 2], [1]], [[1, 3], [2]]).numpy().tolist()
+    [1, 2, 3]
     """
     places = listed("dynamic_stitch", "indices", indices)
     where = [integer_operand(i) for i in places]

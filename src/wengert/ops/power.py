@@ -271,7 +271,21 @@ EXP = unary(
 
 @function_of(EXP)
 def exp(x: TensorLike, name: str | None = None) -> Any:
-    """e to the power x; overflows to infinity."""
+    """e to the power x; overflows to infinity.
+
+    Args:
+        x: a floating or complex tensor.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: `x` is neither floating nor complex.
+
+    >>> float(tf.exp(0.0)) == 1.0
+    True
+    """
 
 
 @function_of(

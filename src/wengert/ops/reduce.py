@@ -659,7 +659,24 @@ def count_nonzero(
     dtype: DTypeLike = dtypes.int64,
     name: str | None = None,
 ) -> Tensor:
-    """How many elements differ from zero, or from the empty string; NaN does."""
+    """How many elements differ from zero, or from the empty string; NaN does.
+
+    Args:
+        input: a tensor of numbers, booleans or strings.
+        axis: an axis or a list of axes; all for `None`.
+        keepdims: `True` keeps reduced axes with size 1.
+        dtype: of the result.
+        name: without effect.
+
+    Returns:
+        A tensor without the reduced axes.
+
+    Raises:
+        InvalidArgumentError: `axis` is out of range.
+
+    >>> int(tf.math.count_nonzero([0, 1, 2]))
+    2
+    """
     x, axes = reduce_args("count_nonzero", input, axis, None, keepdims)
     kind = number_type("count_nonzero", dtype)
     return apply(COUNT_NONZERO, x, axis=axes, keepdims=bool(keepdims), dtype=kind)

@@ -45,7 +45,22 @@ REVERSE = Op(
 
 @with_fallback
 def reverse(tensor: TensorLike, axis: Any, name: str | None = None) -> Tensor:
-    """Turns the order of elements along the axes in the list `axis` around."""
+    """Turns the order of elements along the axes in the list `axis` around.
+
+    Args:
+        tensor: a tensor.
+        axis: a list of axes.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: an axis is out of range, or stands twice.
+
+    >>> tf.reverse([1, 2, 3], [0]).numpy().tolist()
+    [3, 2, 1]
+    """
     x = operand(tensor)
     require(
         not isinstance(static("reverse", axis), int),
@@ -215,7 +230,24 @@ ROLL_BY = Op(
 
 @with_fallback
 def roll(input: TensorLike, shift: TensorLike, axis: Any, name: str | None = None) -> Tensor:
-    """Moves elements along axes by `shift` places; what falls off one end enters at the other."""
+    """Moves elements along axes by `shift` places; what falls off one end enters at the other.
+
+    Args:
+        input: a tensor of rank 1 or more.
+        shift: a whole number, or one for each of `axis`; towards the end where it is positive.
+        axis: an axis, or a list of them.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape.
+
+    Raises:
+        InvalidArgumentError: `axis` is out of range, or there are more or fewer shifts than
+            axes.
+
+    >>> tf.roll([1, 2, 3], 1, 0).numpy().tolist()
+    [3, 1, 2]
+    """
     x = operand(input)
     shifts, wanted = static_tuple("roll", shift, "shift"), static_tuple("roll", axis, "axis")
     require(

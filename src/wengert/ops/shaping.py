@@ -65,7 +65,21 @@ IDENTITY = unary(
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """The same value as a new tensor, so that tapes can tell the two apart."""
+    """The same value as a new tensor, so that tapes can tell the two apart.
+
+    Args:
+        input: a tensor, a variable, or what becomes a tensor; composites stay composites.
+        name: without effect.
+
+    Returns:
+        A tensor with an id of its own.
+
+    Raises:
+        ValueError: `input` does not become a tensor.
+
+    >>> float(tf.identity(3.0)) == 3.0
+    True
+    """
     if isinstance(input, IndexedSlices):
         parts = identity(input.values), identity(input.indices), input._dense_shape
         slices: Any = IndexedSlices(*parts)
@@ -292,7 +306,22 @@ def _broadcast_by(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def broadcast_to(input: TensorLike, shape: Any, name: str | None = None) -> Tensor:
-    """Repeats a tensor along new axes and axes of size 1 until it has `shape`."""
+    """Repeats a tensor along new axes and axes of size 1 until it has `shape`.
+
+    Args:
+        input: a tensor.
+        shape: a list or tensor of sizes.
+        name: without effect.
+
+    Returns:
+        A tensor of `shape`.
+
+    Raises:
+        InvalidArgumentError: the shape of `input` does not broadcast to `shape`.
+
+    >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()
+    [[1, 2], [1, 2]]
+    """
     if type(shape) is Unranked:
         shape = _shape_of(shape.tensor)
     if isinstance(shape, Value) and has_unknown_length(shape):

@@ -392,7 +392,24 @@ def triangular_solve(
     adjoint: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Solves equations with triangular matrices; the other half is not read, a zero gives inf."""
+    """Solves equations with triangular matrices; the other half is not read, a zero gives inf.
+
+    Args:
+        matrix: `[..., n, n]`, triangular.
+        rhs: `[..., n, k]`.
+        lower: whether the lower half counts.
+        adjoint: solves with the adjoint of `matrix`.
+        name: without effect.
+
+    Returns:
+        x of `[..., n, k]` with matrix @ x = rhs.
+
+    Raises:
+        InvalidArgumentError: the shapes do not fit.
+
+    >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[2.0], [3.0]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
     a, b = operands("triangular_solve", matrix, rhs)
     a = tf.conj(a) if adjoint else a
     return apply(TRIANGULAR_SOLVE, a, b, lower=bool(lower), transpose=bool(adjoint))

@@ -81,7 +81,23 @@ REDUCE_LOGSUMEXP = Op(
 def reduce_logsumexp(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf."""
+    """log(sum(exp(x))) without overflow; of nothing, and of nothing but -inf, it is -inf.
+
+    Args:
+        input_tensor: a floating or complex tensor.
+        axis: an axis or a list of axes; all for `None`.
+        keepdims: `True` keeps reduced axes with size 1.
+        name: without effect.
+
+    Returns:
+        A tensor without the reduced axes.
+
+    Raises:
+        InvalidArgumentError: `axis` is out of range.
+
+    >>> float(tf.reduce_logsumexp([0.0])) == 0.0
+    True
+    """
 
 
 def _square(x: np.ndarray) -> np.ndarray:

@@ -176,7 +176,21 @@ TANH_GRAD = binary(
     )
 )
 def tanh(x: TensorLike, name: str | None = None) -> Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Args:
+        x: a floating or complex tensor.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: `x` is neither floating nor complex.
+
+    >>> float(tf.tanh(0.0)) == 0.0
+    True
+    """
 
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
@@ -217,7 +231,21 @@ SIGMOID_GRAD = binary(
     )
 )
 def sigmoid(x: TensorLike, name: str | None = None) -> Any:
-    """1 / (1 + exp(-x)), without overflow."""
+    """1 / (1 + exp(-x)), without overflow.
+
+    Args:
+        x: a floating or complex tensor.
+        name: without effect.
+
+    Returns:
+        A tensor of the same shape and dtype.
+
+    Raises:
+        InvalidArgumentError: `x` is neither floating nor complex.
+
+    >>> float(tf.sigmoid(0.0)) == 0.5
+    True
+    """
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:

@@ -28,6 +28,21 @@ class device:
 
     A device that is not there is passed over, unless `tf.config.set_soft_device_placement(False)`
     was called. Eager operations compute on the CPU, and traced ones where their function runs.
+
+    Args:
+        device_name: such as "/CPU:0" or "GPU:1"; `None` for no wish.
+
+    Returns:
+        A context manager.
+
+    Raises:
+        ValueError: the name is no device's, or the device is not there and placement is not
+            soft.
+
+    >>> with tf.device("/CPU:0"):
+    ...     x = tf.ones([2])
+    >>> x.shape
+    TensorShape([2])
     """
 
     def __init__(self, device_name: Any) -> None:
@@ -92,7 +107,19 @@ def control_dependencies(control_inputs: TensorLike) -> Iterator[None]:
 
 
 def init_scope() -> Setting[State | None, None]:
-    """Lifts a block out of a function being traced, and off all tapes: it runs at once."""
+    """Lifts a block out of a function being traced, and off all tapes: it runs at once.
+
+    Returns:
+        A context manager.
+
+    >>> @tf.function
+    ... def f():
+    ...     with tf.init_scope():
+    ...         eager = tf.executing_eagerly()
+    ...     return eager
+    >>> bool(f())
+    True
+    """
     return using(State())
 
 
