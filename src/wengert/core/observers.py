@@ -60,6 +60,12 @@ class Observer:
         """A tape's `gradient` or `jacobian`, which `what` says."""
         return proceed(tape, what, *given)
 
+    def replicate(
+        self, proceed: Proceed, strategy: Any, fn: Any, args: Any, kwargs: Any, site: Any
+    ) -> Any:
+        """A run of a function in several replicas, which traces it."""
+        return proceed(strategy, fn, args, kwargs, site)
+
     def element(self, proceed: Proceed, plan: Any, arguments: Any) -> Any:
         """The next element of an iterator over a dataset, by the plan of its steps.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from wengert.core.errors import at_site
+from wengert.core.errors import at_site, coded
 
 
 class InputReplicationMode(enum.Enum):
@@ -81,12 +81,11 @@ class InputContext:
             ValueError: the replicas do not divide the global batch.
         """
         if global_batch_size % self._num_replicas_in_sync:
-            raise at_site(
-                ValueError(
-                    f"get_per_replica_batch_size: {global_batch_size} does not divide among "
-                    f"{self._num_replicas_in_sync} replicas. Choose a multiple."
-                )
+            error = ValueError(
+                f"get_per_replica_batch_size: {global_batch_size} does not divide among "
+                f"{self._num_replicas_in_sync} replicas. Choose a multiple."
             )
+            raise coded(at_site(error), "WG903")
         return global_batch_size // self._num_replicas_in_sync
 
 

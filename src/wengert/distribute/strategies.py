@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import at_site, require
+from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
 from wengert.core.tensor import full_name
 from wengert.distribute.distributed_dataset import datasets_from_function, distribute_dataset
@@ -37,7 +38,7 @@ from wengert.graph.builder import building
 from wengert.ops.losses import REPLICAS
 
 if TYPE_CHECKING:
-    from wengert.core.types import Tensor, Values
+    from wengert.core.types import RawSite, Tensor, Values
     from wengert.data.dataset import Dataset
 
 
@@ -129,11 +130,19 @@ class Strategy:
         require(callable(fn), "run", "`fn` must be a function", fn, kind=TypeError)
         if self.num_replicas_in_sync == 1:
             return within(Here(self, False), fn, *args, **kwargs)
+        if OBSERVERS:
+            return observed("replicate", Strategy._run, self, fn, args, kwargs, caller(1))
+        return self._run(fn, args, kwargs, caller(1))
+
+    def _run(
+        self, fn: Callable[..., Any], args: Any, kwargs: Mapping[str, Any], site: RawSite | None
+    ) -> Any:
+        """`run` in several replicas."""
         if building() is not None:
             return within(Here(self, True), emit_run, self, fn, args, kwargs)
         if isinstance(fn, Function):
             return within(Here(self, True), _runner(self, fn), *args, **kwargs)
-        return within(Here(self, True), run_now, self, fn, args, kwargs, caller(1))
+        return within(Here(self, True), run_now, self, fn, args, kwargs, site)
 
     def reduce(
         self, reduce_op: str | ReduceOp, value: Values, axis: int | Sequence[int] | None

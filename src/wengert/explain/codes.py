@@ -62,4 +62,7 @@ CODES = {
     "WG801": "a name that Wengert does not have",
     "WG901": "replicas assign different values to one variable",
     "WG902": "replicas meet under a condition that differs by replica",
+    "WG903": "a batch does not divide among the replicas",
+    "WG904": "a dataset that was not distributed",
+    "WG905": "the loss is the mean of one replica's rows",
 }

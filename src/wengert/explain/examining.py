@@ -21,6 +21,7 @@ from wengert.explain.insides import note_gradient
 from wengert.explain.memory import memory_report, size
 from wengert.explain.numerics import finite, site_key
 from wengert.explain.places import known, place
+from wengert.explain.replicas import Replicas
 from wengert.explain.tracing import Functions
 from wengert.tape import history
 
@@ -81,6 +82,7 @@ class Doctor:
         self.findings = Findings(History())
         self.tapes = Tapes()
         self.functions = Functions(self.findings)
+        self.replicas = Replicas(self.findings)
         self.gradients = _Gradients(self)
 
     def examine(self, error: BaseException) -> list[Explanation]:
@@ -114,6 +116,7 @@ def doctor() -> Iterator[Doctor]:
             stack.enter_context(watching(self.findings.history))
             stack.enter_context(observing(self.gradients))
             stack.enter_context(observing(self.functions))
+            stack.enter_context(observing(self.replicas))
             yield self
     except BaseException as error:
         self.examine(error)
