@@ -9,14 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator
 from contextlib import ExitStack
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 import pytest
 
 
-class _Unchanged(MetaPathFinder):
+class _Unchanged:
     """Finds the modules of `wengert` before pytest does.
 
     Pytest rewrites the assertions of every module that is installed together with a plugin: at the

@@ -22,15 +22,18 @@ from wengert.explain.explanation import Explanation, reason
 from wengert.explain.findings import Findings
 from wengert.explain.places import known, place
 from wengert.graph.builder import building
+from wengert.ops.arithmetic import ADD, ADD_N, DIVIDE, MULTIPLY
+from wengert.ops.cast import CAST
+from wengert.ops.collectives import ALL_REDUCE
 from wengert.ops.nodes import REPLICATED
+from wengert.ops.reduce import REDUCE_MEAN
+from wengert.ops.select import CLIP
 
 if TYPE_CHECKING:
     from wengert.data.plan import Plan
     from wengert.graph.ir import Graph, Node
 
 _MOST = 1000  # tensors of datasets that are remembered
-_MEANS = {"reduce_mean"}
-_SAME = {"cast", "reshape", "identity", "squeeze", "clip_by_value", "expand_dims"}
 
 
 class Replicas(Observer):
@@ -152,7 +155,7 @@ def _summed(graph: Graph, target: int, found: set[int], replicas: int) -> Iterat
         return
     reached = set(found)
     for node in graph.nodes:
-        if node.op.name in _SAME and node.inputs and node.inputs[0] in reached:
+        if _passes_on(node) and node.inputs[0] in reached:
             reached.update(node.outputs)
         elif _is_sum(node) and node.inputs[0] in reached:
             yield _of_means(mean, node, replicas)
@@ -160,7 +163,12 @@ def _summed(graph: Graph, target: int, found: set[int], replicas: int) -> Iterat
 
 
 def _is_sum(node: Node) -> bool:
-    return node.op.name == "all_reduce" and node.attrs.get("kind") == "sum"
+    return node.op is ALL_REDUCE and node.attrs["kind"] == "sum"
+
+
+def _passes_on(node: Node) -> bool:
+    """Whether a node keeps the numbers of its first input, or nearly."""
+    return bool(node.inputs) and (node.op.moves or node.op in (CAST, CLIP))
 
 
 def _mean(graph: Graph, makers: dict[int, Node], value: int, replicas: int) -> Node | None:
@@ -168,15 +176,15 @@ def _mean(graph: Graph, makers: dict[int, Node], value: int, replicas: int) -> N
     node = makers.get(value)
     if node is None or graph.specs[value].shape not in ((), (1,)):
         return None
-    if node.op.name in _MEANS:
+    if node.op is REDUCE_MEAN:
         return node
-    if node.op.name in _SAME:
+    if _passes_on(node):
         return _mean(graph, makers, node.inputs[0], replicas)
-    if node.op.name in ("multiply", "divide", "true_divide"):
+    if node.op in (MULTIPLY, DIVIDE):
         numbers = [graph.constants[v] for v in node.inputs if v in graph.constants]
         if any(np.size(n) == 1 and _scales(float(n), replicas) for n in numbers):
             return None
-    if node.op.name in ("add", "multiply", "divide", "true_divide", "add_n"):
+    if node.op in (ADD, ADD_N, MULTIPLY, DIVIDE):
         found = (_mean(graph, makers, v, replicas) for v in node.inputs)
         return next((n for n in found if n is not None), None)
     return None
