@@ -15,7 +15,7 @@ from wengert.autograph import value_trees
 from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.retrace import Growing, Learn, Owner, Read
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
-from wengert.core.errors import at_site, invalid_dtype
+from wengert.core.errors import at_site, require_dtype
 from wengert.core.handlers import failures
 
 if TYPE_CHECKING:
@@ -192,14 +192,14 @@ class Joint:
         else:
             dtype = (b if numbers[0] else a).dtype
         x, y = value_trees.as_tensor(a, dtype), value_trees.as_tensor(b, dtype)
-        if x.dtype is not y.dtype:
-            raise invalid_dtype(
-                "if",
-                f"{name} must have one dtype after both branches",
-                x,
-                y,
-                help="Cast it with tf.cast in one branch.",
-            )
+        require_dtype(
+            x.dtype is y.dtype,
+            "if",
+            f"{name} must have one dtype after both branches",
+            x,
+            y,
+            help="Cast it with tf.cast in one branch.",
+        )
         return self._pick(x, y)
 
     def _apart(self, name: str, a: Any, b: Any) -> Recipe:

@@ -16,7 +16,7 @@ from wengert.autograph.logic import and_, or_
 from wengert.autograph.primitives import truth
 from wengert.autograph.traced_values import building, symbolic
 from wengert.core import dtypes, nest
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import require
 from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
 from wengert.functions.cond import case, cond, switch_case
 from wengert.functions.functional import foldl, foldr, map_fn, scan
@@ -77,13 +77,13 @@ def len_(x: Any) -> Any:
 def range_(*args: Any) -> Any:
     """A range; one of the graph where a bound is a tensor."""
     if not any(map(symbolic, args)):
-        if any(a is None for a in args):
-            raise at_site(
-                TypeError(
-                    "range: a bound is None, as a size is that is not known while tracing. "
-                    "Use tf.range(tf.shape(x)[i]), or fix the size in `input_signature`."
-                )
-            )
+        require(
+            not any(a is None for a in args),
+            "range",
+            "a bound is None, as a size is that is not known while tracing",
+            help="Use tf.range(tf.shape(x)[i]), or fix the size in `input_signature`.",
+            kind=TypeError,
+        )
         return builtins.range(*args)
     start, limit, step = {1: (0, *args, 1), 2: (*args, 1), 3: args}[len(args)]
     return Numbers(start, limit, step)
@@ -144,13 +144,14 @@ def sorted_(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
     iterable = _stacked(iterable)
     if not isinstance(iterable, SymbolicTensor):
         return builtins.sorted(iterable, key=key, reverse=reverse)
-    if iterable.shape.rank not in (None, 1):
-        raise at_site(
-            ValueError(
-                f"sorted: only numbers in a row have an order; got {describe(iterable)}. "
-                f"Use tf.sort or tf.argsort with an axis."
-            )
-        )
+    require(
+        iterable.shape.rank in (None, 1),
+        "sorted",
+        "only numbers in a row have an order",
+        iterable,
+        help="Use tf.sort or tf.argsort with an axis.",
+        kind=ValueError,
+    )
     direction = "DESCENDING" if reverse else "ASCENDING"
     if key is None:
         return sort(iterable, direction=direction)

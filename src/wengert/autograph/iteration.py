@@ -14,7 +14,7 @@ from wengert.autograph.lists import TracedList
 from wengert.core import dtypes, nest
 from wengert.core.context import executing_eagerly, get_state
 from wengert.core.convert import operand, to_tensor
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, require
 from wengert.core.types import DType, SymbolicTensor, Tensor, Value
 from wengert.ops.cast import cast
 from wengert.ops.dims import shape as sizes_of
@@ -50,13 +50,13 @@ class Source:
 
     def __iter__(self) -> Iterator[Any]:
         count = self.count()
-        if not isinstance(count, int):
-            raise at_site(
-                TypeError(
-                    "iteration: how many items there are is known only when the function runs. "
-                    "Use them directly in a `for` statement."
-                )
-            )
+        require(
+            isinstance(count, int),
+            "iteration",
+            "how many items there are is known only when the function runs",
+            help="Use them directly in a `for` statement.",
+            kind=TypeError,
+        )
         stacks = self.stacks()
         return (self.item(i, [x[i] for x in stacks]) for i in range(count))
 
@@ -89,10 +89,13 @@ class Rows(Source):
     """The rows of a tensor."""
 
     def __init__(self, tensor: Tensor) -> None:
-        if tensor.shape.rank == 0:
-            raise at_site(
-                TypeError(f"iteration: a scalar tensor has no rows; got {describe(tensor)}.")
-            )
+        require(
+            tensor.shape.rank != 0,
+            "iteration",
+            "a scalar tensor has no rows",
+            tensor,
+            kind=TypeError,
+        )
         self.tensor = tensor
 
     def count(self) -> Any:

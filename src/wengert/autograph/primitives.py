@@ -17,7 +17,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
-from wengert.core.errors import InvalidArgumentError, at_site, describe
+from wengert.core.errors import InvalidArgumentError, at_site, require
 from wengert.core.handlers import failures
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
@@ -50,13 +50,14 @@ def truth(x: Any) -> Any:
     """The truth of a tensor with one element, as a boolean scalar."""
     x = operand(x)
     count = x.shape.num_elements() if x.shape.is_fully_defined() else None
-    if count not in (None, 1):
-        raise at_site(
-            ValueError(
-                f"bool: the truth of a tensor with {count} elements is ambiguous; got "
-                f"{describe(x)}. Use tf.reduce_any or tf.reduce_all."
-            )
-        )
+    require(
+        count in (None, 1),
+        "bool",
+        f"the truth of a tensor with {count} elements is ambiguous",
+        x,
+        help="Use tf.reduce_any or tf.reduce_all.",
+        kind=ValueError,
+    )
     if x.dtype is not dtypes.bool_:
         x = cast(x, dtypes.bool_)
     return x if x.shape.rank == 0 else reshape(x, [])

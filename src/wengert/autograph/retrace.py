@@ -15,7 +15,7 @@ from typing import Any
 
 from wengert.core.context import Setting, own_variable
 from wengert.core.dtypes import DType
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.core.handlers import failures
 from wengert.graph.builder import Builder, building
 from wengert.tape.speculation import attempt
@@ -144,13 +144,13 @@ class inside(Setting[int, None]):
 
     def __init__(self) -> None:
         depth = _depth.get() + 1
-        if depth > _DEEPEST:
-            raise at_site(
-                RecursionError(
-                    f"if: {_DEEPEST} conditions on tensors are inside each other. A function that "
-                    f"calls itself must end by Python values; on tensors, write a loop."
-                )
-            )
+        require(
+            depth <= _DEEPEST,
+            "if",
+            f"{_DEEPEST} conditions on tensors are inside each other",
+            help="A function that calls itself must end by Python values; on tensors, write a loop.",
+            kind=RecursionError,
+        )
         super().__init__(_depth, depth)
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:

@@ -15,7 +15,7 @@ from wengert.checkpoint.restore import CheckpointLoadStatus, InitializationOnlyS
 from wengert.checkpoint.trackable import AutoTrackable, children, is_trackable, variable_of
 from wengert.core.context import executing_eagerly
 from wengert.core.dtypes import int64
-from wengert.core.errors import UnimplementedError, at_site, describe, invalid
+from wengert.core.errors import UnimplementedError, require
 from wengert.core.variable import Variable
 from wengert.io.paths import local
 
@@ -37,12 +37,12 @@ class CheckpointOptions:
         experimental_skip_slot_variables: bool = False,
         experimental_sharding_callback: Any = None,
     ) -> None:
-        if experimental_sharding_callback is not None:
-            raise invalid(
-                "CheckpointOptions",
-                "a checkpoint is one file, without sharding",
-                kind=UnimplementedError,
-            )
+        require(
+            experimental_sharding_callback is None,
+            "CheckpointOptions",
+            "a checkpoint is one file, without sharding",
+            kind=UnimplementedError,
+        )
         self.experimental_io_device = experimental_io_device
         self.enable_async = enable_async or experimental_enable_async_checkpoint
         self.experimental_enable_async_checkpoint = self.enable_async
@@ -79,24 +79,29 @@ class Checkpoint(AutoTrackable):
         self._self_root = root
         self._self_save_counter: Variable | None = None
         root = self._root()
-        if root is not None and (not is_trackable(root) or _needs_a_name(root)):
-            raise at_site(
-                ValueError(
-                    f"Checkpoint: `root` must be a module or another object with children; got "
-                    f"{describe(root)}. Give other things a name, as in Checkpoint(v=...)."
-                )
-            )
+        require(
+            root is None or (is_trackable(root) and (not _needs_a_name(root))),
+            "Checkpoint",
+            "`root` must be a module or another object with children",
+            root,
+            help="Give other things a name, as in Checkpoint(v=...).",
+            kind=ValueError,
+        )
         taken = {} if root is None else children(root)
         for name, value in kwargs.items():
-            if not is_trackable(value):
-                raise at_site(
-                    ValueError(
-                        f"Checkpoint: `{name}` must be a variable, a module, or another object "
-                        f"with state; got {describe(value)}."
-                    )
-                )
-            if taken.get(name, value) is not value:
-                raise at_site(ValueError(f"Checkpoint: `root` has another child named {name!r}."))
+            require(
+                is_trackable(value),
+                "Checkpoint",
+                f"`{name}` must be a variable, a module, or another object with state",
+                value,
+                kind=ValueError,
+            )
+            require(
+                taken.get(name, value) is value,
+                "Checkpoint",
+                f"`root` has another child named {name!r}",
+                kind=ValueError,
+            )
             setattr(self, name, value)
 
     def __repr__(self) -> str:
@@ -239,10 +244,10 @@ def counting(counter: Variable) -> Iterator[int]:
 
 
 def _only_eagerly(name: str) -> None:
-    if not executing_eagerly():
-        raise at_site(
-            NotImplementedError(
-                f"{name}: a checkpoint is not written or read inside a function that is traced. "
-                f"Call it outside."
-            )
-        )
+    require(
+        executing_eagerly(),
+        name,
+        "a checkpoint is not written or read inside a function that is traced",
+        help="Call it outside.",
+        kind=NotImplementedError,
+    )

@@ -10,7 +10,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wengert.checkpoint.trackable import children, is_trackable, takes_tensors, variable_of
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import require
 
 if TYPE_CHECKING:
     from wengert.checkpoint.deferred_restore import DeferredVariable
@@ -106,8 +106,7 @@ class TrackableView:
     """The objects below a root, as a checkpoint sees them."""
 
     def __init__(self, root: Any) -> None:
-        if not is_trackable(root):
-            raise at_site(ValueError(f"TrackableView: an object with state; got {describe(root)}."))
+        require(is_trackable(root), "TrackableView", "an object with state", root, kind=ValueError)
         self._root = root
 
     @property

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.tensorflow_values import is_foreign
 from wengert.core.types import Tensor, Variable
 
@@ -66,8 +66,12 @@ class Trackable:
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """Makes an object a child under a name that need not be an attribute."""
         tracked = self.__dict__.setdefault("_self_tracked", {})
-        if not overwrite and tracked.get(name, trackable) is not trackable:
-            raise at_site(ValueError(f"Trackable: there is another child named {name!r}."))
+        require(
+            overwrite or tracked.get(name, trackable) is trackable,
+            "Trackable",
+            f"there is another child named {name!r}",
+            kind=ValueError,
+        )
         self._offer(name, trackable)
         tracked[name] = trackable
         return trackable
@@ -249,8 +253,12 @@ def _entries(x: dict[Any, Any]) -> dict[str, Any]:
                     f"whole numbers; got {describe(key)}."
                 )
             )
-        if name in table:
-            raise at_site(ValueError(f"Checkpoint: a dict has two keys that are written {name!r}."))
+        require(
+            name not in table,
+            "Checkpoint",
+            f"a dict has two keys that are written {name!r}",
+            kind=ValueError,
+        )
         table[name] = child
     return table
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import at_site, describe, exhausted, invalid
+from wengert.core.errors import at_site, exhausted, invalid, require
 from wengert.core.shapes import brief
 from wengert.core.types import RawSite, Tensor, TensorSpec, TypeSpec
 from wengert.data.array_rows import RowBatches
@@ -199,8 +199,7 @@ def split(
 
 def _rows_of(leaf: Any) -> Any:
     if isinstance(leaf, Tensor):
-        if not leaf.ndim:
-            raise at_site(ValueError(f"unbatch: a scalar has no rows; got {describe(leaf)}."))
+        require(leaf.ndim, "unbatch", "a scalar has no rows", leaf, kind=ValueError)
         return leaf._array
     return None if leaf is None else list(leaf._type_spec._unbatch_value(leaf))
 

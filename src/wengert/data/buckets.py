@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, require
 from wengert.core.symbolic import is_symbolic
 from wengert.data.grouping import GroupByWindow
 from wengert.data.plan import Plan, positive
@@ -26,8 +26,12 @@ def windows(
 ) -> GroupByWindow:
     """The plan of `group_by_window`."""
     name = "group_by_window"
-    if (size is None) == (size_function is None):
-        raise at_site(ValueError(f"{name}: give either `window_size` or `window_size_func`."))
+    require(
+        (size is None) != (size_function is None),
+        name,
+        "give either `window_size` or `window_size_func`",
+        kind=ValueError,
+    )
     if size is not None:
         fixed = positive(name, "window_size", size)
         size_function = lambda _: np.int64(fixed)

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import wrap
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, invalid, require
 from wengert.core.resources import Resource
 from wengert.core.types import DTypeLike, Tensor, TensorLike, Value, Values
 from wengert.data import buckets, dataset_arguments, elementwise, grouping, mixing, ordering
@@ -117,10 +117,13 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
 
     def __len__(self) -> int:
         count = self._plan.cardinality()
-        if count == INFINITE_CARDINALITY:
-            raise at_site(TypeError("len: the dataset is infinite."))
-        if count == UNKNOWN_CARDINALITY:
-            raise at_site(TypeError("len: the length of the dataset is unknown."))
+        require(count != INFINITE_CARDINALITY, "len", "the dataset is infinite", kind=TypeError)
+        require(
+            count != UNKNOWN_CARDINALITY,
+            "len",
+            "the length of the dataset is unknown",
+            kind=TypeError,
+        )
         return count
 
     def __bool__(self) -> bool:
@@ -155,10 +158,12 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         result = self._plan.start(Run(self._plan.options, given))
         missing = object()
         element = next(result, missing)
-        if element is missing:
-            raise invalid("get_single_element", "the dataset is empty")
-        if next(result, missing) is not missing:
-            raise invalid("get_single_element", "the dataset has more than one element")
+        require(element is not missing, "get_single_element", "the dataset is empty")
+        require(
+            next(result, missing) is missing,
+            "get_single_element",
+            "the dataset has more than one element",
+        )
         return element
 
     def reduce(
@@ -405,10 +410,12 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
         [0, 1, 2]
         """
         size = static_int("prefetch", "buffer_size", buffer_size)
-        if size < 0 and size != AUTOTUNE:
-            raise invalid(
-                "prefetch", "`buffer_size` must not be negative, except AUTOTUNE", str(size)
-            )
+        require(
+            size >= 0 or size == AUTOTUNE,
+            "prefetch",
+            "`buffer_size` must not be negative, except AUTOTUNE",
+            str(size),
+        )
         return Dataset(Prefetch(self._plan, size))
 
     def unique(self, name: str | None = None) -> Dataset:
@@ -623,31 +630,34 @@ class Dataset(Factories, Saving, Resource, DatasetV2):
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """Gives the dataset to a function that returns another: for steps of one's own."""
-        if not callable(transformation_func):
-            raise at_site(
-                TypeError(
-                    "apply: `transformation_func` must be callable; got "
-                    f"{describe(transformation_func)}."
-                )
-            )
+        require(
+            callable(transformation_func),
+            "apply",
+            "`transformation_func` must be callable",
+            transformation_func,
+            kind=TypeError,
+        )
         result = transformation_func(self)
-        if not isinstance(result, Dataset):
-            raise at_site(
-                TypeError(
-                    f"apply: `transformation_func` must return a tf.data.Dataset; got "
-                    f"{describe(result)}."
-                )
-            )
+        require(
+            isinstance(result, Dataset),
+            "apply",
+            "`transformation_func` must return a tf.data.Dataset",
+            result,
+            kind=TypeError,
+        )
         return result
 
     # Settings.
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The same elements, with settings for the whole dataset."""
-        if not isinstance(options, Options):
-            raise at_site(
-                TypeError(f"with_options: give a tf.data.Options; got {describe(options)}.")
-            )
+        require(
+            isinstance(options, Options),
+            "with_options",
+            "give a tf.data.Options",
+            options,
+            kind=TypeError,
+        )
         return Dataset(ordering.WithOptions(self._plan, options))
 
     def options(self) -> Options:

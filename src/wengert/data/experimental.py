@@ -11,13 +11,7 @@ import numpy as np
 from wengert.composite.optional import Optional, OptionalSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import (
-    OutOfRangeError,
-    at_site,
-    describe,
-    invalid,
-    unexpected,
-)
+from wengert.core.errors import OutOfRangeError, at_site, describe, invalid, require, unexpected
 from wengert.core.missing_names import namespace as _namespace
 from wengert.data.batching import common_spec
 from wengert.data.csv_datasets import CsvDataset, make_csv_dataset
@@ -95,8 +89,7 @@ def from_list(elements: list[tuple[int, str]], name: str | None = None) -> Datas
     """A dataset of the elements of a list."""
     if not isinstance(elements, list | tuple):
         raise unexpected("from_list", "a list of elements", elements)
-    if not elements:
-        raise at_site(ValueError("from_list: give at least one element."))
+    require(elements, "from_list", "give at least one element", kind=ValueError)
     parts = [Tensors([normalize(e)]) for e in elements]
     return Dataset(Tensors([p.values[0] for p in parts], common_spec("from_list", parts)))
 
@@ -114,8 +107,9 @@ def get_single_element(dataset: Dataset) -> Any:
 
 
 def _known(name: str, dataset: Dataset) -> Dataset:
-    if not isinstance(dataset, Dataset):
-        raise at_site(TypeError(f"{name}: a tf.data.Dataset is needed; got {describe(dataset)}."))
+    require(
+        isinstance(dataset, Dataset), name, "a tf.data.Dataset is needed", dataset, kind=TypeError
+    )
     return dataset
 
 
@@ -269,12 +263,12 @@ def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Step:
             return wrap(blank(x._array.shape, x._array.dtype))
 
         count = len(dataset)
-        if count > wanted:
-            raise at_site(
-                ValueError(
-                    f"pad_to_cardinality: there are {count} elements, more than the {wanted} asked."
-                )
-            )
+        require(
+            count <= wanted,
+            "pad_to_cardinality",
+            f"there are {count} elements, more than the {wanted} asked",
+            kind=ValueError,
+        )
         filling = nest.map_structure(zeros, normalize(marked(dataset._plan.sample())))
         rest = Dataset.from_tensors(filling).repeat(wanted - count)
         return dataset.map(marked).concatenate(rest)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import DType, TensorSpec
 from wengert.data import choosing, file_datasets, graph_iterators, mixing, sources
@@ -123,8 +123,7 @@ class Factories:
             return _dataset(graph_iterators.made(make, tuple(args), spec, UNKNOWN_CARDINALITY))
         numbers = [static_int("range", "args", a) for a in args]
         start, stop, step = ([0, *numbers, 1] if len(args) == 1 else [*numbers, 1])[:3]
-        if step == 0:
-            raise invalid("range", "`step` must not be zero")
+        require(step != 0, "range", "`step` must not be zero")
         return _dataset(sources.Range(start, stop, step, kind))
 
     @staticmethod
@@ -165,14 +164,16 @@ class Factories:
         >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip(numbers, numbers.skip(1))]
         [(0, 1), (1, 2)]
         """
-        if args and datasets is not None:
-            raise at_site(TypeError("zip: give `datasets` or arguments, but not both."))
-        if not args and datasets is None:
-            raise at_site(TypeError("zip: give at least one dataset."))
+        require(
+            not args or datasets is None,
+            "zip",
+            "give `datasets` or arguments, but not both",
+            kind=TypeError,
+        )
+        require(args or datasets is not None, "zip", "give at least one dataset", kind=TypeError)
         nested = datasets if not args else args[0] if len(args) == 1 else args
         structure, plans = mixing.flatten_plans("zip", nested)
-        if not plans:
-            raise invalid("zip", "give at least one dataset", nested)
+        require(plans, "zip", "give at least one dataset", nested)
         return _dataset(mixing.Zip(structure, plans))
 
     @staticmethod
@@ -234,8 +235,12 @@ def _chances(name: str, weights: list[float]) -> np.ndarray:
 
 
 def _several(name: str, datasets: list[Dataset]) -> list[Plan]:
-    if not hasattr(datasets or (), "__iter__"):
-        raise at_site(TypeError(f"{name}: a list of datasets is needed; got {describe(datasets)}."))
-    if not datasets:
-        raise at_site(ValueError(f"{name}: give at least one dataset."))
+    require(
+        hasattr(datasets or (), "__iter__"),
+        name,
+        "a list of datasets is needed",
+        datasets,
+        kind=TypeError,
+    )
+    require(datasets, name, "give at least one dataset", kind=ValueError)
     return mixing.flatten_plans(name, tuple(datasets))[1]

@@ -26,7 +26,7 @@ from wengert.composite.ragged_spec import RaggedTensorSpec
 from wengert.composite.sparse_tensor import SparseTensorSpec
 from wengert.core import nest
 from wengert.core.apply import wrap
-from wengert.core.errors import DataLossError, UnimplementedError, at_site
+from wengert.core.errors import DataLossError, UnimplementedError, at_site, require
 from wengert.core.tensor_spec import TensorSpec, TypeSpec
 from wengert.data.plan import Plan, Run
 from wengert.data.structure import NoneTensorSpec, example
@@ -234,13 +234,13 @@ def _spec_out(name: str, spec: dict[str, tuple[TensorSpec, ...] | TypeSpec] | Te
         if isinstance(one, NoneTensorSpec):
             kinds.append(["none"])
             continue
-        if result is None:
-            raise at_site(
-                TypeError(
-                    f"{name}: only tensors, ragged and sparse ones are kept in files; got {one!r}. "
-                    f"Turn it into tensors with map first."
-                )
-            )
+        require(
+            result is not None,
+            name,
+            f"only tensors, ragged and sparse ones are kept in files; got {one!r}",
+            help="Turn it into tensors with map first.",
+            kind=TypeError,
+        )
         shape = one.shape.as_list() if one.shape.rank is not None else None
         more = [one.ragged_rank, one.row_splits_dtype.name] if result == "ragged" else []
         kinds.append([result, shape, one.dtype.name, *more])

@@ -11,7 +11,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, int32, int64, string
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.types import Tensor, TensorSpec
 from wengert.data.elementwise import same_state
 from wengert.data.infer_element_spec import inferred_group_spec
@@ -188,8 +188,7 @@ def scalar_key(function: UserFunction, key: Tensor) -> Tensor:
 
 def _window_size(function: UserFunction, key: Tensor) -> int:
     size = int(function(key))
-    if size <= 0:
-        raise invalid(function.step, "the window size must be greater than zero", str(size))
+    require(size > 0, function.step, "the window size must be greater than zero", str(size))
     return size
 
 
@@ -206,8 +205,7 @@ class Unique(Plan):
 
     def find_spec(self) -> TensorSpec:
         spec = self.input.spec
-        if not isinstance(spec, TensorSpec):
-            raise invalid("unique", "the elements must be single tensors")
+        require(isinstance(spec, TensorSpec), "unique", "the elements must be single tensors")
         if spec.dtype not in self._dtypes:
             raise at_site(
                 TypeError(

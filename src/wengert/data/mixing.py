@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.handlers import failures
 from wengert.data.array_rows import Rows, zipped
 from wengert.data.batching import common_spec
@@ -186,15 +186,16 @@ class _Interleaved(Iterator[Any]):
 def flatten_plans(name: str, datasets: Any) -> tuple[Any, list[Plan]]:
     """The structure of a nest of datasets, and their plans."""
     for leaf in nest.flatten(datasets):
-        if not isinstance(getattr(leaf, "_plan", None), Plan):
-            raise at_site(
-                TypeError(
-                    f"{name}: the arguments must be datasets, or tuples and dicts of them; got "
-                    f"{describe(leaf)}."
-                )
-            )
-    if _holds_list(datasets):
-        raise at_site(TypeError(f"{name}: use a tuple instead of a list of datasets."))
+        require(
+            isinstance(getattr(leaf, "_plan", None), Plan),
+            name,
+            "the arguments must be datasets, or tuples and dicts of them",
+            leaf,
+            kind=TypeError,
+        )
+    require(
+        not _holds_list(datasets), name, "use a tuple instead of a list of datasets", kind=TypeError
+    )
     return datasets, [leaf._plan for leaf in nest.flatten(datasets)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.errors import InvalidArgumentError, invalid
+from wengert.core.errors import InvalidArgumentError, invalid, require
 from wengert.data import keys
 from wengert.data.array_rows import Chunk, Rows, cut
 from wengert.data.dataset_options import UNSET, Options, merge
@@ -139,8 +139,11 @@ class Shuffle(Reordering):
 
     def __init__(self, source: Plan, size: int, seed: int | str | None, reshuffle: bool) -> None:
         super().__init__(source)
-        if size == UNKNOWN_CARDINALITY and source.cardinality() == INFINITE_CARDINALITY:
-            raise invalid("shuffle", "an endless dataset needs a `buffer_size`")
+        require(
+            size != UNKNOWN_CARDINALITY or source.cardinality() != INFINITE_CARDINALITY,
+            "shuffle",
+            "an endless dataset needs a `buffer_size`",
+        )
         self._size = size
         self._key = keys.step_key("shuffle", seed)
         self._epochs = keys.Epochs(reshuffle)
@@ -255,8 +258,7 @@ class WithOptions(Plan):
 
 def shard(source: Plan, num_shards: int, index: int) -> Plan:
     """Every `num_shards`-th element from `index` on."""
-    if num_shards <= 0:
-        raise invalid("shard", "`num_shards` must be greater than zero", str(num_shards))
+    require(num_shards > 0, "shard", "`num_shards` must be greater than zero", str(num_shards))
     if not 0 <= index < num_shards:
         raise invalid(
             "shard",

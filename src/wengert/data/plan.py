@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import sites
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, require
 from wengert.core.tensor import Value
 from wengert.data.array_rows import RowIterator, Rows
 from wengert.data.dataset_options import UNSET, Options, merge
@@ -135,8 +135,7 @@ def static_int(name: str, argument: str, value: Any) -> int:
 def positive(name: str, argument: str, value: float | int | None) -> int:
     """A whole number above zero."""
     result = static_int(name, argument, value)
-    if result <= 0:
-        raise invalid(name, f"`{argument}` must be greater than zero", str(result))
+    require(result > 0, name, f"`{argument}` must be greater than zero", str(result))
     return result
 
 
@@ -145,10 +144,10 @@ def workers(name: str, num_parallel_calls: int | None) -> int | None:
     if num_parallel_calls is None:
         return None
     result = static_int(name, "num_parallel_calls", num_parallel_calls)
-    if result < 1 and result != AUTOTUNE:
-        raise invalid(
-            name,
-            "`num_parallel_calls` must be greater than zero, or tf.data.AUTOTUNE",
-            str(result),
-        )
+    require(
+        result >= 1 or result == AUTOTUNE,
+        name,
+        "`num_parallel_calls` must be greater than zero, or tf.data.AUTOTUNE",
+        str(result),
+    )
     return result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, require
 from wengert.data import keys
 from wengert.data.infer_element_spec import inferred_spec
 from wengert.data.plan import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Plan, Run
@@ -84,8 +84,10 @@ class Resample(FunctionStep):
 
 def _shares(argument: str, given: list[float]) -> np.ndarray:
     array = np.asarray(given, np.float64)
-    if array.ndim != 1 or not len(array) or (array < 0).any() or not array.sum() > 0:
-        raise at_site(
-            ValueError(f"{_NAME}: `{argument}` must be a list of probabilities; got {given!r}.")
-        )
+    require(
+        array.ndim == 1 and len(array) and (not (array < 0).any()) and (array.sum() > 0),
+        _NAME,
+        f"`{argument}` must be a list of probabilities; got {given!r}",
+        kind=ValueError,
+    )
     return array / array.sum()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
-from wengert.core.errors import UnimplementedError, at_site, invalid
+from wengert.core.errors import UnimplementedError, at_site, require
 from wengert.data.file_format import Stored, Writer, write
 from wengert.data.plan import Plan, Run
 from wengert.data.sources import Tensors
@@ -36,13 +36,13 @@ class Saving:
 
         All elements go to one file, so `shard_func` changes nothing.
         """
-        if checkpoint_args is not None:
-            raise invalid(
-                "save",
-                "`checkpoint_args` are not taken",
-                help="A dataset is written from its start to its end.",
-                kind=UnimplementedError,
-            )
+        require(
+            checkpoint_args is None,
+            "save",
+            "`checkpoint_args` are not taken",
+            help="A dataset is written from its start to its end.",
+            kind=UnimplementedError,
+        )
         file = os.path.join(local("save", path), _FILE)
         elements = self._plan.start(Run(self._plan.options))
         write("save", file, self._plan.spec, elements, _compressed("save", compression))
@@ -102,10 +102,12 @@ class Saving:
 
 
 def _compressed(name: str, compression: str | None) -> bool:
-    if compression not in (None, "", "NONE", "GZIP", "SNAPPY", "ZLIB"):
-        raise at_site(
-            ValueError(f"{name}: `compression` must be None or 'GZIP'; got {compression!r}.")
-        )
+    require(
+        compression in (None, "", "NONE", "GZIP", "SNAPPY", "ZLIB"),
+        name,
+        f"`compression` must be None or 'GZIP'; got {compression!r}",
+        kind=ValueError,
+    )
     return compression not in (None, "", "NONE")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.dtypes import DType, int64
-from wengert.core.errors import at_site, invalid
+from wengert.core.errors import at_site, invalid, require
 from wengert.core.types import Tensor, TensorSpec
 from wengert.data import keys
 from wengert.data.array_rows import Rows
@@ -72,8 +72,12 @@ def lent(value: Any) -> Any:
 
 
 def _not_empty(name: str, element: Any) -> None:
-    if all(leaf is None for leaf in nest.flatten(element)):
-        raise at_site(ValueError(f"{name}: give at least one tensor; got {element!r}."))
+    require(
+        not all(leaf is None for leaf in nest.flatten(element)),
+        name,
+        f"give at least one tensor; got {element!r}",
+        kind=ValueError,
+    )
 
 
 class Slices(Plan):

@@ -17,7 +17,7 @@ import numpy as np
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.convert import to_tensor
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import at_site, describe, require
 from wengert.core.tensorflow_values import is_foreign
 from wengert.core.types import Tensor, TensorShape, TensorSpec, TypeSpec, Value
 
@@ -178,13 +178,14 @@ def unbatched(name: str, spec: Any) -> Any:
 
     def leaf(one: Any) -> TypeSpec:
         if isinstance(one, TensorSpec):
-            if one.shape.rank == 0:
-                raise at_site(
-                    ValueError(
-                        f"{name}: a scalar has no rows; got {describe(one)}. "
-                        f"Give tensors of rank 1 or more."
-                    )
-                )
+            require(
+                one.shape.rank != 0,
+                name,
+                "a scalar has no rows",
+                one,
+                help="Give tensors of rank 1 or more.",
+                kind=ValueError,
+            )
             return TensorSpec(one.shape[1:], one.dtype)
         return one._unbatch() if hasattr(one, "_unbatch") else one
 

@@ -22,8 +22,8 @@ from wengert.core.errors import (
     InvalidArgumentError,
     OutOfRangeError,
     at_site,
-    describe,
     invalid_dtype,
+    require,
 )
 from wengert.core.handlers import failures
 from wengert.core.observers import OBSERVERS, observed
@@ -44,10 +44,9 @@ class UserFunction:
     """A function of the user's, the step that calls it, and where that was made."""
 
     def __init__(self, step: str, function: Any, argument: str = "map_func") -> None:
-        if not callable(function):
-            raise at_site(
-                ValueError(f"{step}: `{argument}` must be callable; got {describe(function)}.")
-            )
+        require(
+            callable(function), step, f"`{argument}` must be callable", function, kind=ValueError
+        )
         self.step = step
         self.function: Callable[..., Any] = function
         self.site = sites.caller()

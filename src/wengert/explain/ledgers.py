@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from wengert.core.errors import at_site, describe
+from wengert.core.errors import require
 from wengert.core.sites import Site
 from wengert.explain import findings, source
 from wengert.explain.closure_reads import is_user
@@ -87,8 +87,13 @@ class Ledger(Shown):
 
 def retraces(function: Any) -> Ledger:
     """The ledger of a `tf.function`: every trace with its call site, cause and cost."""
-    if not isinstance(function, Function):
-        raise at_site(TypeError(f"retraces: a tf.function was expected; got {describe(function)}."))
+    require(
+        isinstance(function, Function),
+        "retraces",
+        "a tf.function was expected",
+        function,
+        kind=TypeError,
+    )
     notes = function._store.notes
     rows = [
         Retrace(exact(n.site), tuple(nearest(notes[:k], n.given)), n.seconds * 1000)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wengert.core.errors import at_site
+from wengert.core.errors import require
 from wengert.tape.history import Taking
 
 _CHOICES = ("warn", "off", "error")
@@ -32,12 +32,12 @@ class Settings:
 
     @none_gradients.setter
     def none_gradients(self, value: str) -> None:
-        if value not in _CHOICES:
-            raise at_site(
-                ValueError(
-                    f"settings.none_gradients: 'warn', 'off' or 'error' was expected; got {value!r}."
-                )
-            )
+        require(
+            value in _CHOICES,
+            "settings.none_gradients",
+            f"'warn', 'off' or 'error' was expected; got {value!r}",
+            kind=ValueError,
+        )
         self._none_gradients = value
         Taking.always = value == "error"
 

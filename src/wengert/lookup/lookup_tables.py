@@ -21,6 +21,7 @@ from wengert.core.errors import (
     at_site,
     describe,
     invalid,
+    require,
     unexpected,
 )
 from wengert.core.locks import new_lock
@@ -245,10 +246,14 @@ class Table(_Lookup):
         contents = self._contents
         with contents.lock:
             for key, value in zip(np.asarray(keys).ravel().tolist(), rows, strict=True):
-                if once and key in contents.rows and not np.array_equal(contents.rows[key], value):
-                    raise invalid(
-                        "table", f"key {key!r} has two values{source}", kind=FailedPreconditionError
-                    )
+                require(
+                    not once
+                    or key not in contents.rows
+                    or np.array_equal(contents.rows[key], value),
+                    "table",
+                    f"key {key!r} has two values{source}",
+                    kind=FailedPreconditionError,
+                )
                 contents.rows[key] = value
 
 
@@ -291,16 +296,20 @@ class StaticVocabularyTable(_Lookup):
         name: str | None = None, experimental_is_anonymous: bool = False,
     ) -> None:  # fmt: skip
         num_oov_buckets = static_int("StaticVocabularyTable", num_oov_buckets, "num_oov_buckets")
-        if num_oov_buckets <= 0:
-            raise at_site(
-                ValueError(
-                    f"StaticVocabularyTable: `num_oov_buckets` must be greater than 0; got "
-                    f"{num_oov_buckets}. Use a StaticHashTable."
-                )
-            )
+        require(
+            num_oov_buckets > 0,
+            "StaticVocabularyTable",
+            f"`num_oov_buckets` must be greater than 0; got {num_oov_buckets}",
+            help="Use a StaticHashTable.",
+            kind=ValueError,
+        )
         self._table = None if initializer is None else StaticHashTable(initializer, -1)
-        if self._table is not None and self._table.value_dtype is not dtypes.int64:
-            raise at_site(TypeError("StaticVocabularyTable: the values must be int64."))
+        require(
+            self._table is None or self._table.value_dtype is dtypes.int64,
+            "StaticVocabularyTable",
+            "the values must be int64",
+            kind=TypeError,
+        )
         self._buckets = int(num_oov_buckets)
         kind = lookup_key_dtype or (self._table.key_dtype if self._table else dtypes.string)
         super().__init__(kind, dtypes.int64)

@@ -11,13 +11,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from wengert.core import dtypes
-from wengert.core.apply import apply
-from wengert.core.convert import operand
-from wengert.core.errors import at_site, require
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray, Op, ShapeDtype, Tensor, Value
-from wengert.ops import public as tf
+from wengert.ops.declare import (
+    JaxArray,
+    Op,
+    ShapeDtype,
+    Tensor,
+    Value,
+    apply,
+    at_site,
+    dtypes,
+    lax,
+    operand,
+    require,
+    tf,
+)
 from wengert.ops.updating import block
 
 AXIS = "replica"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from wengert.core.lazy_modules import lax
-from wengert.core.types import JaxArray
 from wengert.ops import sliding as geometry
+from wengert.ops.declare import JaxArray, lax
 from wengert.ops.fast_reductions import fold
 from wengert.ops.sliding import Pairs, Windows, extent, offsets, outer_sizes, resolve
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.lazy_modules import lax
-from wengert.core.lowering_checks import is_symbol
-from wengert.core.types import JaxArray
+from wengert.ops.declare import JaxArray, is_symbol, lax
 
 _FAR = 8192.0
 # Fewer numbers are not worth a look at the largest of them.

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from time import perf_counter_ns
 from typing import Any, NamedTuple
 
-from wengert.core.errors import AlreadyExistsError, UnavailableError, at_site, describe
+from wengert.core.errors import AlreadyExistsError, UnavailableError, at_site, require
 from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
 from wengert.core.observers import observing
@@ -112,10 +112,13 @@ def start(logdir: Any, options: Any = None) -> None:
     if isinstance(options, dict):
         options = ProfilerOptions(**options)
     options = ProfilerOptions() if options is None else options
-    if not isinstance(options, ProfilerOptions):
-        raise at_site(
-            TypeError(f"profiler.start: `options` are ProfilerOptions; got {describe(options)}.")
-        )
+    require(
+        isinstance(options, ProfilerOptions),
+        "profiler.start",
+        "`options` are ProfilerOptions",
+        options,
+        kind=TypeError,
+    )
     with _lock:
         if _Process.session is not None:
             text = "profiler.start: another profile is being taken. Call stop() first."

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.context import Setting, State, executing_eagerly, using
-from wengert.core.errors import at_site, describe, invalid
+from wengert.core.errors import at_site, describe, invalid, require
 from wengert.core.symbolic import is_symbolic
 from wengert.engines import devices
 from wengert.ops.sizes import listed
@@ -84,8 +84,13 @@ def parse_device(name: str, device: Any) -> tuple[str, int] | None:
 
     `name` is the caller's, for the messages. Devices of `tf.config` are taken, too.
     """
-    if callable(device):
-        raise at_site(RuntimeError(f"{name}: functions are not taken. Name the device."))
+    require(
+        not callable(device),
+        name,
+        "functions are not taken",
+        help="Name the device.",
+        kind=RuntimeError,
+    )
     text = getattr(device, "name", device)  # of a logical or physical device
     match = _NAME.fullmatch(text) if isinstance(text, str) else None
     if match is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wengert.core.compile_cache import CACHE, prepare, tell_jax
-from wengert.core.errors import PermissionDeniedError, at_site, describe
+from wengert.core.errors import PermissionDeniedError, at_site, describe, require
 from wengert.core.process_settings import PROCESS
 from wengert.io.paths import local
 
@@ -193,15 +193,13 @@ def set_compile_cache(path: Any) -> None:
     """
     folder = None if path is None else os.path.abspath(local("set_compile_cache", path))
     refused = None if folder is None else prepare(folder)
-    if refused is not None:
-        raise at_site(
-            PermissionDeniedError(
-                None,
-                None,
-                f"set_compile_cache: {folder} cannot keep compiled programs: {refused}. Give a "
-                f"folder of your own that nobody else can reach (`chmod 700`).",
-            )
-        )
+    require(
+        refused is None,
+        "set_compile_cache",
+        f"{folder} cannot keep compiled programs: {refused}",
+        help="Give a folder of your own that nobody else can reach (`chmod 700`).",
+        kind=PermissionDeniedError,
+    )
     CACHE.choose(folder)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert._version import __version__
-from wengert.core.errors import UnimplementedError, at_site, describe
+from wengert.core.errors import UnimplementedError, at_site, require
 from wengert.core.locks import ALONGSIDE, while_holding
 from wengert.core.sites import warn
 from wengert.core.variable import Variable
@@ -62,15 +62,21 @@ def save(
     ...         return x / 2.0
     >>> tf.saved_model.save(Half(), "half")  # doctest: +SKIP
     """
-    if not can_be_saved(obj):
-        raise at_site(
-            ValueError(
-                f"save: a module, another object with state or a function is needed; got "
-                f"{describe(obj)}. Derive its class from tf.Module."
-            )
-        )
-    if building() is not None:
-        raise at_site(AssertionError("save: not inside a function. Save outside, after it ran."))
+    require(
+        can_be_saved(obj),
+        "save",
+        "a module, another object with state or a function is needed",
+        obj,
+        help="Derive its class from tf.Module.",
+        kind=ValueError,
+    )
+    require(
+        building() is None,
+        "save",
+        "not inside a function",
+        help="Save outside, after it ran.",
+        kind=AssertionError,
+    )
     folder = local("save", export_dir)
     chosen = signatures_of(signatures)
     result = ObjectTree(obj)
