@@ -222,3 +222,14 @@ def test_shapes_that_do_not_meet_are_unequal_where_a_caller_knows_them(jit: bool
             [False, True, True],
             [True, False, False],
         ]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("reduce", [tf.reduce_all, tf.reduce_any])
+def test_one_truth_for_shapes_that_do_not_meet_is_reduced(reduce: Any, jit: bool) -> None:
+    spec = tf.TensorSpec([None], tf.float32)
+    inner = tf.function(lambda x, y: reduce(x != y), input_signature=[spec, spec], jit_compile=jit)
+    outer = tf.function(lambda x, y: inner(x, y), jit_compile=jit)
+    for f in (inner, outer):
+        assert bool(f(tf.ones([2]), tf.ones([3])))
+        assert not bool(f(tf.ones([3]), tf.ones([3])))

@@ -157,7 +157,7 @@ NESTS = (
     "tf.scan(lambda z, q: [z[0] + q, z[1] * 0.5], {m}, initializer=[{v}, {s}])", "tf.case([({s} > 0.0, lambda: [{v}])], default=lambda: [-x])",
     "tf.unique_with_counts(tf.round({v}))", "tf.nest.map_structure(tf.sin, Pair({v}, [{s}]))", "tf.sparse.from_dense({m})",
     "tf.dynamic_partition({v}, [0, 1, 0], 2)", "tf.RaggedTensor.from_row_lengths({v}, [1, 2])", "tf.shape({r})",
-    "tf.switch_case({i3}, [lambda: ({v}, {s})] * 3)", "tf.math.reduce_variance({m}, 0)", "tf.linalg.lu({m} @ tf.transpose({m}))",
+    "tf.switch_case({i3}, [lambda: ({v}, {s})] * 3)", "tf.math.reduce_variance({m}, 0)", "tf.linalg.lu({m} @ tf.transpose({m}) + tf.eye(2, dtype=F))",
     "tf.vectorized_map(lambda q: (q, dict(k=q[0])), {m})", "tf.histogram_fixed_width({v}, [-1.0, 1.0], 4)",
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ for the shape that is left, `kept` and `restore` for spreading a gradient back o
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
@@ -532,17 +533,25 @@ def reduce_min(
     """
 
 
-def _truths(ufunc: np.ufunc, x: np.ndarray, axis: tuple[int, ...], keepdims: bool) -> Any:
-    # `x == y` has no axis if the sizes, which the trace did not know, do not broadcast.
-    return combine(ufunc, x, axis if x.ndim else (), keepdims)
+def _of_truths(reduce: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets a kernel, shape rule or lowering take one truth where the trace expected several.
+
+    `x == y` has no axis if the sizes, which the trace did not know, do not broadcast.
+    """
+
+    def run(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+        single = getattr(x, "shape", None) == ()
+        return reduce(x, axis=() if single else axis, keepdims=keepdims)
+
+    return run
 
 
 REDUCE_ALL = Op(
     "reduce_all",
     "x",
-    kernel=lambda x, axis, keepdims: _truths(np.logical_and, x, axis, keepdims),
-    infer=_same,
-    lower=_lowering("bitwise_and", lambda dtype: True),
+    kernel=_of_truths(functools.partial(combine, np.logical_and)),
+    infer=_of_truths(_same),
+    lower=_of_truths(_lowering("bitwise_and", lambda dtype: True)),
     grad=None,
     accepts=dtypes.BOOL,
     takes_padded=True,
@@ -585,9 +594,9 @@ def reduce_all(
 REDUCE_ANY = Op(
     "reduce_any",
     "x",
-    kernel=lambda x, axis, keepdims: _truths(np.logical_or, x, axis, keepdims),
-    infer=_same,
-    lower=_lowering("bitwise_or", lambda dtype: False),
+    kernel=_of_truths(functools.partial(combine, np.logical_or)),
+    infer=_of_truths(_same),
+    lower=_of_truths(_lowering("bitwise_or", lambda dtype: False)),
     grad=None,
     accepts=dtypes.BOOL,
     takes_padded=True,
