@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 
 import wengert as tf
 from wengert.core.process_settings import PROCESS
+from wengert.engines.engine_choice import choice_for
 from wengert.ops import threads
 from wengert.ops.compiled import in_blocks
 from wengert.ops.threads import BLOCK, in_parts, share
@@ -321,3 +323,69 @@ def test_large_images_are_resized_like_small_ones(method):
     large = tf.image.resize(x, [131, 97], method).numpy()
     for k in range(3):
         np.testing.assert_allclose(large[k], tf.image.resize(x[k], [131, 97], method), 1e-5)
+
+
+@pytest.mark.parametrize("reach", [3.0, 1e6, 1e12])
+def test_remainders_of_many_numbers_are_exact(reach):
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-reach, reach, 3 * BLOCK).astype(np.float32)
+    y = rng.choice(np.array([0.3, -0.7, 2.0, -5.0, 1e-3], np.float32), x.size)
+    x[:6], y[:6] = (np.inf, np.nan, 4.0, -4.0, 0.0, 1.0), (1.0, 1.0, 2.0, 2.0, -3.0, np.inf)
+    y[7] = 0.0
+    with np.errstate(all="ignore"):
+        plain = np.fmod(x, y)
+        floored = np.where((plain != 0) & ((plain < 0) != (y < 0)), plain + y, plain)
+    for part in (slice(None), slice(8, None)):
+        result = tf.truncatemod(x[part], y[part]).numpy()
+        np.testing.assert_array_equal(result, plain[part])
+        np.testing.assert_array_equal(np.signbit(result), np.signbit(plain[part]))
+        np.testing.assert_array_equal(tf.math.floormod(x[part], y[part]), floored[part])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [((700, 300), 0), ((3, 500, 200), 1), ((2, 3, 40_000), 0)]
+)
+def test_places_of_extremes_along_other_axes(shape, axis, dtype):
+    x = np.random.default_rng(7).integers(-9, 9, shape).astype(dtype)  # many ties
+    np.testing.assert_array_equal(tf.argmax(x, axis), x.argmax(axis))
+    np.testing.assert_array_equal(tf.argmin(x, axis), x.argmin(axis))
+    if dtype == "float32":
+        x[0] = np.nan
+        wanted = np.where(np.isnan(x), -np.inf, x).argmax(axis)
+        np.testing.assert_array_equal(tf.argmax(x, axis), wanted)
+
+
+def test_large_one_hot_tensors():
+    places = np.random.default_rng(8).integers(-3, 1003, (5, 60)).astype(np.int32)
+    cases: list[dict[str, Any]] = [{}, {"on_value": 2.5, "off_value": -1.0}, {"axis": 1}]
+    for options in [*cases, {"dtype": tf.int8}]:
+        large = tf.one_hot(places, 1000, **options).numpy()
+        rows = [tf.one_hot(row, 1000, **{**options, "axis": -1}).numpy() for row in places]
+        wanted = np.stack(rows)
+        wanted = np.moveaxis(wanted, -1, 1) if "axis" in options else wanted
+        np.testing.assert_array_equal(large, wanted)
+        assert large.dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("bad", [[0, 0, 1], [0, 1, 3], [-1, 0, 1]])
+def test_what_is_no_permutation_is_refused(bad):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must occur once"):
+        tf.math.invert_permutation(bad)
+
+
+@pytest.mark.parametrize(
+    ("body", "compiled"),
+    [
+        (tf.sort, False),
+        (lambda x: tf.reshape(x, [-1]), False),
+        (lambda x: tf.expand_dims(x, 0), False),
+        (lambda x: tf.exp(x) * tf.sin(x), True),
+        (lambda x: tf.matmul(tf.sort(x), x), True),
+    ],
+)
+def test_graphs_that_gain_nothing_stay_with_the_host(body, compiled):
+    x = tf.random.uniform([700, 700], seed=1)
+    graph = tf.function(body).get_concrete_function(x).graph
+    choice = choice_for(graph, [x.numpy()])
+    assert (choice.due() < float("inf")) is compiled

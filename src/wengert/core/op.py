@@ -256,6 +256,9 @@ class Op:
       and results that gives that of the whole; the choice of engine adds it up.
     - `moves`: the result has elements of the inputs only, and perhaps zeros, so that a number that
       is not finite was not made here.
+    - `view`: on the host the result is the memory of the input, under another shape or dtype.
+    - `xla_share`: how long XLA's program for a CPU takes for work that takes the kernel 1; more than
+      1 where XLA has no good code, as for sorting. Graphs that gain nothing stay with the host.
     - `harmless`: it cannot fail and costs next to nothing, so a branch may compute it unasked.
     - `unchanged`: a function of the spec of the first input and the attributes; where it holds, the
       results equal the first inputs. Not asked where an attribute is an unknown size.
@@ -321,6 +324,8 @@ class Op:
         "user",
         "usual",
         "variadic",
+        "view",
+        "xla_share",
     )  # fmt: skip
 
     def __init__(
@@ -350,6 +355,8 @@ class Op:
         moves: bool = False,
         harmless: bool = False,
         unchanged: Callable[..., bool] | None = None,
+        view: bool = False,
+        xla_share: float = 0.5,
         neutral: Neutral | None = None,
         sums: bool = False,
         sizes: Callable[[tuple[Any, ...]], Any] | None = None,
@@ -392,6 +399,8 @@ class Op:
         self.moves = moves
         self.harmless = harmless
         self.unchanged = unchanged
+        self.view = view
+        self.xla_share = xla_share
         self.neutral = neutral
         self.sums = sums
         self.sizes = sizes

@@ -197,6 +197,8 @@ def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:
     if len(points) > 1 and points[0][0] <= 2 * volume and volume <= 2 * points[-1][0]:
         return _on_line(points, volume)
     result = work(graph, arrays)
+    if not devices.far() and result < _work_of_xla(graph, arrays):
+        result = 0.0  # so that it stays with the host
     if volume not in dict(points):
         insort(points, (volume, result))
     return result
@@ -209,9 +211,20 @@ def _on_line(points: list[tuple[int, float]], volume: int) -> float:
     return max(0.0, w0 + (w1 - w0) * (volume - v0) / (v1 - v0))
 
 
-@restoring
 def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) -> float:
     """Microseconds that the host would take, by a model of its kernels."""
+    return sum(took for _, took in _work_of_nodes(graph, arrays))
+
+
+def _work_of_xla(graph: Graph, arrays: list[np.ndarray]) -> float:
+    """The same of compiled code for a CPU, without the time that its call takes."""
+    return sum(node.op.xla_share * took for node, took in _work_of_nodes(graph, arrays))
+
+
+@restoring
+def _work_of_nodes(
+    graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]
+) -> list[tuple[Node, float]]:
     graph = optimised(graph)
     specs: dict[int, ShapeDtype] = {
         v: ShapeDtype(c.shape, dtypes.of(c)) for v, c in graph.constants.items()
@@ -220,7 +233,7 @@ def work(graph: Graph, arrays: list[np.ndarray | _Shaped] | list[np.ndarray]) ->
     for v, a in zip(graph.all_inputs(), arrays, strict=True):
         specs[v] = ShapeDtype(tuple(a.shape), graph.specs[v].dtype)
     with using(State()):
-        return sum(_node_work(graph, node, specs, known) for node in graph.nodes)
+        return [(node, _node_work(graph, node, specs, known)) for node in graph.nodes]
 
 
 def _node_work(
@@ -235,7 +248,7 @@ def _node_work(
     inner = _INNER_WORK.get(node.op)
     if inner is not None:
         return inner(node, given, known)
-    moved_bytes = sum(_bytes(s) for s in (*given, *made))
+    moved_bytes = 0 if node.op.view else sum(_bytes(s) for s in (*given, *made))
     return _CALL + moved_bytes * _BYTE + _flops(node, given, made) * _FLOP
 
 

@@ -127,14 +127,17 @@ def _lower_relu6_grad(g: JaxArray, y: JaxArray) -> JaxArray:
 
 
 RELU6_GRAD = _gate(
-    "relu6_grad", lambda g, y: g * _between(y), _lower_relu6_grad, lambda h, y: tf.zeros_like(y)
+    "relu6_grad",
+    in_parts(lambda g, y: g * _between(y)),
+    _lower_relu6_grad,
+    lambda h, y: tf.zeros_like(y),
 )
 
 
 @function_of(
     unary(
         "relu6",
-        lambda x: smaller(larger(x, x.dtype.type(0)), x.dtype.type(6)),
+        in_parts(lambda x: smaller(larger(x, x.dtype.type(0)), x.dtype.type(6))),
         lambda x: lax.min(lax.max(x, const(x, 0)), const(x, 6)),
         grad=lambda g, out: apply2(RELU6_GRAD, g, out),
         accepts=dtypes.REAL,

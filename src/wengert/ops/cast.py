@@ -280,6 +280,7 @@ BITCAST = Op(
     lower=_lower_bitcast,
     grad=None,
     accepts=dtypes.NUMERIC,
+    view=True,
 )
 
 
@@ -314,6 +315,7 @@ ENSURE_SHAPE = Op(
     infer=_infer_ensure,
     lower=_ensure,
     grad=lambda g: g,
+    view=True,
 )
 
 

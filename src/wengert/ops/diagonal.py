@@ -394,7 +394,7 @@ def set_diag(
 
 @cached_arrays(256)
 def _band(rows: int, cols: int, lower: int, upper: int) -> np.ndarray:
-    step = np.arange(cols) - np.arange(rows)[:, None]
+    step = np.arange(cols, dtype=np.int32) - np.arange(rows, dtype=np.int32)[:, None]
     return ((lower < 0) | (-step <= lower)) & ((upper < 0) | (step <= upper))
 
 

@@ -197,6 +197,7 @@ EXPAND_DIMS = Op(
     hazards=TAME,
     moves=True,
     contents=known_elements.by_kernel,
+    view=True,
 )
 
 

@@ -86,11 +86,38 @@ def floordiv(x: Any, y: TensorLike, name: str | None = None) -> Any:
     """The quotient rounded down; an integer divided by 0 is an error."""
 
 
-@in_parts
-def _float_remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    r = np.asarray(np.fmod(x, y))
+# Quotients from here on have products that float64 cannot hold.
+_MOST = 2.0**28
+
+
+def _fmod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`np.fmod`, which takes the bits of a quotient one by one; for many float32 in float64."""
+    if x.dtype != np.float32 or x.size < _MANY or x.shape != y.shape:
+        return np.fmod(x, y)
+    wide, by = x.astype(np.float64), y.astype(np.float64)
+    quotient = np.trunc(wide / by)
+    if not np.abs(quotient).max() < _MOST:
+        return np.fmod(x, y)
+    rest = wide - quotient * by  # exact; the quotient may have been rounded up to a whole number
+    rest = np.where((rest != 0) & ((rest < 0) != (wide < 0)), rest + np.copysign(by, wide), rest)
+    return np.copysign(rest, wide).astype(np.float32)
+
+
+_MANY = 1024
+
+
+def _plain_remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    r = np.asarray(_fmod(x, y))
     np.add(r, y, out=r, where=(r != 0) & ((r < 0) != (y < 0)))
     return r
+
+
+def _lower_remainder(x: JaxArray, y: JaxArray) -> JaxArray:
+    r = lax.rem(x, y)
+    return lax.select(_rounds_up(r, y), lax.add(r, y), r)
+
+
+_float_remainder = in_parts(_plain_remainder)
 
 
 def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -99,15 +126,10 @@ def _floormod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _float_remainder(x, y)
 
 
-def _lower_floormod(x: JaxArray, y: JaxArray) -> JaxArray:
-    r = lax.rem(x, y)
-    return lax.select(_rounds_up(r, y), lax.add(r, y), r)
-
-
 FLOORMOD = binary(
     "floormod",
     _floormod,
-    _lower_floormod,
+    _lower_remainder,
     grad=(lambda g: g, lambda g, x, y: -g * floordiv(x, y)),
     accepts=dtypes.REAL,
     fails=_fail_by_zero,
@@ -125,7 +147,7 @@ mod = floormod
 
 
 _cut_quotient = in_parts(lambda x, y: np.trunc(np.true_divide(x, y)))
-_remainder = in_parts(np.fmod)
+_cut_remainder = in_parts(_fmod)
 
 
 def _truncatediv(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -157,8 +179,9 @@ def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Any:
 
 
 def _truncatemod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    _whole("truncatemod", x, y)
-    return _remainder(x, y)
+    if _whole("truncatemod", x, y):
+        return np.fmod(x, y)
+    return _cut_remainder(x, y)
 
 
 @function_of(

@@ -36,6 +36,7 @@ from wengert.ops.declare import (
 from wengert.ops.shape_checks import sized
 from wengert.ops.sizes import at_least
 from wengert.ops.sorting import choose_type
+from wengert.ops.threads import blocks_of, share
 
 _COUNTS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
@@ -243,10 +244,17 @@ def _histogram_kernel(x: np.ndarray, ends: np.ndarray, nbins: int, dtype: DType)
     require(
         low < high, "histogram_fixed_width", f"`value_range` must increase; got [{low:g}, {high:g}]"
     )
-    away = (np.maximum(x, ends[0]) - ends[0]).astype(np.float64).ravel()
-    require(not np.isnan(away).any(), "histogram_fixed_width", "`values` must not contain NaN")
-    bins = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
-    return np.bincount(bins, minlength=nbins).astype(dtype.np)
+    require(not np.isnan(x).any(), "histogram_fixed_width", "`values` must not contain NaN")
+    flat, parts = x.reshape(-1), blocks_of(x.size)
+    counts = np.zeros((len(parts), nbins), np.int64)
+
+    def work(k: int) -> None:
+        away = (np.maximum(flat[parts[k]], ends[0]) - ends[0]).astype(np.float64)
+        bins = np.minimum(away / ((high - low) / nbins), nbins - 1).astype(np.intp)
+        counts[k] = np.bincount(bins, minlength=nbins)
+
+    share(work, range(len(parts)))
+    return counts.sum(0).astype(dtype.np)
 
 
 def _lower_histogram(x: JaxArray, ends: JaxArray, nbins: int, dtype: DType) -> JaxArray:
@@ -275,6 +283,7 @@ HISTOGRAM = Op(
     lower=_lower_histogram,
     grad=None,
     accepts=dtypes.REAL,
+    xla_share=3,
 )
 
 

@@ -53,6 +53,7 @@ from wengert.ops.declare import (
 )
 from wengert.ops.gather import fail_outside, integer_tensor
 from wengert.ops.sizes import at_least
+from wengert.ops.threads import BLOCK, blocks_of, share
 
 _INDEX = dtypes.nums("iu")
 
@@ -193,6 +194,9 @@ def _masked_by_constant(x: SymbolicTensor, mask: np.ndarray, axis: int) -> Tenso
 def _one_hot_kernel(
     i: np.ndarray, depth: int, axis: int, on: bytes | float, off: bytes | float, dtype: DType
 ) -> np.ndarray:
+    if i.size * depth >= _MANY:
+        out = _large_one_hot(i.reshape(-1), depth, on, off, dtype).reshape(*i.shape, depth)
+        return out if axis == i.ndim else np.moveaxis(out, -1, axis)
     hot = np.equal(i[..., None], np.arange(depth))
     if (on, off) == (1, 0):
         out = hot.astype(dtype.np)
@@ -200,6 +204,20 @@ def _one_hot_kernel(
         out = np.full(hot.shape, off, dtype.np)
         out[hot] = on
     return out if axis == i.ndim else np.moveaxis(out, -1, axis)
+
+
+# From so many numbers on, those that are hot are written one by one.
+_MANY = 2 * BLOCK
+
+
+def _large_one_hot(
+    i: np.ndarray, depth: int, on: bytes | float, off: bytes | float, dtype: DType
+) -> np.ndarray:
+    out = np.empty((i.size, depth), dtype.np)
+    share(lambda part: out[part].fill(off), blocks_of(i.size, max(1, BLOCK // depth)))
+    rows = np.flatnonzero((i >= 0) & (i < depth))
+    out[rows, i[rows]] = on
+    return out
 
 
 @where_ranked
@@ -388,13 +406,17 @@ def _places(most: Value) -> int:
 
 
 def _invert_kernel(x: np.ndarray) -> np.ndarray:
-    out = np.empty_like(x)
+    inside = x.ndim == 1 and (not x.size or (x.min() >= 0 and x.max() < x.size))
+    seen = np.zeros(x.size, bool)
+    if inside:
+        seen[x] = True
     require(
-        x.ndim == 1 and np.array_equal(np.sort(x), np.arange(x.size)),
+        inside and seen.all(),
         "invert_permutation",
         f"each number from 0 to {x.size - 1} must occur once",
         help="The argument is a vector that says where each element goes.",
     )
+    out = np.empty_like(x)
     out[x] = np.arange(x.size, dtype=x.dtype)
     return out
 
@@ -419,6 +441,7 @@ INVERT_PERMUTATION = Op(
     lower=_lower_invert,
     grad=None,
     accepts=_INDEX,
+    xla_share=20,
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,22 @@ from wengert.ops.declare import (
     with_fallback,
 )
 from wengert.ops.sorting import SIGNED, choose_type
+from wengert.ops.threads import BLOCK, share
+
+
+def _of_columns(pick: str, x: np.ndarray, axis: int) -> np.ndarray:
+    """The same along an axis before the last: NumPy finds places along the memory only fast."""
+    size, width = x.shape[axis], math.prod(x.shape[axis + 1 :])
+    stack = x.reshape(-1, size, width)
+    out = np.empty((len(stack), width), np.intp)
+
+    def work(k: int) -> None:
+        best = (np.maximum if pick == "argmax" else np.minimum).reduce(stack[k], 0)
+        places = np.flatnonzero(stack[k] == best)[::-1]  # so that the first is written last
+        out[k, places % width] = places // width
+
+    share(work, range(len(stack)))
+    return out.reshape(*x.shape[:axis], *x.shape[axis + 1 :])
 
 
 def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -45,6 +62,8 @@ def _arg(pick: str, worst: float) -> tuple[Callable[..., Any], Callable[..., Any
         if x.dtype.kind == "f":
             nan = np.isnan(x)
             x = np.where(nan, x.dtype.type(worst), x) if nan.any() else x
+        if x.size >= 2 * BLOCK and axis < x.ndim - 1 and x.dtype.kind in "fiu":
+            return _of_columns(pick, x, axis).astype(dtype.np)
         return np.asarray(getattr(x, pick)(axis)).astype(dtype.np)
 
     def lower(x: JaxArray, axis: int, dtype: DType) -> JaxArray:
@@ -263,6 +282,7 @@ IN_TOP_K = Op(
     lower=_lower_in_top_k,
     grad=None,
     match=(),
+    xla_share=10,
 )
 
 

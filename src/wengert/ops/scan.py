@@ -219,6 +219,7 @@ CUMULATIVE_LOGSUMEXP = unary(
     grad=_cumulative_logsumexp_grad,
     accepts=dtypes.FLOAT,
     elementwise=False,
+    xla_share=10,
 )
 
 

@@ -61,6 +61,7 @@ IDENTITY = unary(
     unchanged=lambda x: True,
     contents=known_elements.same,
     on_sparse=True,
+    view=True,
 )
 
 
@@ -388,6 +389,7 @@ RESHAPE = Op(
     moves=True,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
     contents=known_elements.by_kernel,
+    view=True,
 )
 
 

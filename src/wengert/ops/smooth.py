@@ -21,6 +21,7 @@ from wengert.ops.activations import const
 from wengert.ops.compiled import in_blocks
 from wengert.ops.costs import SLOW
 from wengert.ops.declare import in_float32, lower_in_float32, unary
+from wengert.ops.threads import in_parts
 
 _ROOT_HALF = math.sqrt(0.5)
 _ROOT_TAU = math.sqrt(2 * math.pi)
@@ -171,14 +172,14 @@ swish = silu
 
 SOFTSIGN_SLOPE = unary(
     "softsign_slope",
-    in_float32(lambda x: 1 / np.square(1 + np.abs(x))),
+    in_parts(in_float32(lambda x: 1 / np.square(1 + np.abs(x)))),
     lower_in_float32(lambda x: lax.integer_pow(lax.add(const(x, 1), lax.abs(x)), -2)),
     grad=lambda g, x: g * (-2.0 * tf.sign(x)) * apply(SOFTSIGN_SLOPE, x) / (1.0 + abs(x)),
     accepts=dtypes.FLOAT,
 )
 SOFTSIGN = unary(
     "softsign",
-    in_float32(lambda x: x / (1 + np.abs(x))),
+    in_parts(in_float32(lambda x: x / (1 + np.abs(x)))),
     lower_in_float32(lambda x: lax.div(x, lax.add(const(x, 1), lax.abs(x)))),
     grad=lambda g, x: g * apply(SOFTSIGN_SLOPE, x),
     accepts=dtypes.FLOAT,

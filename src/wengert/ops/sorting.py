@@ -147,6 +147,7 @@ ARGSORT = Op(
     lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[1],
     grad=None,
     accepts=dtypes.REAL,
+    xla_share=10,
 )
 
 
@@ -170,6 +171,7 @@ SORT = Op(
     lower=lambda x, axis, descending: _lower_ranked(x, axis, descending)[0],
     grad=_sort_grad,
     accepts=dtypes.REAL,
+    xla_share=20,
 )
 
 
