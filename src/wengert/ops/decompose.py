@@ -21,6 +21,7 @@ from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import jnp, lax, linalg
 from wengert.core.op_facts import Hazards
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.ops import lapack
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, lower_in_float32, must_fit
 from wengert.ops.nan_matrices import nan_of
@@ -104,7 +105,7 @@ def safe_reciprocal(x: Tensor) -> Tensor:
 def _cholesky_kernel(x: np.ndarray) -> np.ndarray:
     must_be_square(x)
     must_be_finite(np.tril(x))
-    return np.linalg.cholesky(x)
+    return lapack.cholesky(x)
 
 
 @finite_or_nan
@@ -140,6 +141,7 @@ CHOLESKY = Op(
         outside="a matrix that is not positive definite",
         remedy="Add a small number to its diagonal.",
     ),
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -179,8 +181,7 @@ def _infer_qr(x: ShapeDtype, full: bool) -> tuple[ShapeDtype, ShapeDtype]:
 @in_float32
 def _qr_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
     must_be_finite(x)
-    q, r = np.linalg.qr(x, "complete" if full else "reduced")
-    return q, r
+    return lapack.qr(x, "complete" if full else "reduced")
 
 
 @finite_or_nan
@@ -231,6 +232,7 @@ QR = Op(
     accepts=dtypes.INEXACT,
     outputs=2,
     holomorphic=False,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 

@@ -18,6 +18,7 @@ from wengert.core.convert import operand
 from wengert.core.errors import require
 from wengert.core.lazy_modules import jax, jax_linalg, jnp, lax, linalg, scipy_linalg
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike
+from wengert.ops import lapack
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, lower_in_float32, without_fp_warnings
 from wengert.ops.decompose import (
@@ -47,7 +48,7 @@ def _values(name: str, x: ShapeDtype, dtype: DType | None = None) -> ShapeDtype:
 def _eigh_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     must_be_square(x)
     must_be_finite(np.tril(x))
-    e, v = np.linalg.eigh(x)
+    e, v = lapack.eigh(x)
     return e.astype(x.dtype), v
 
 
@@ -56,7 +57,7 @@ def _eigh_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _eigvalsh_kernel(x: np.ndarray) -> np.ndarray:
     must_be_square(x)
     must_be_finite(np.tril(x))
-    return np.linalg.eigvalsh(x).astype(x.dtype)
+    return lapack.eigvalsh(x).astype(x.dtype)
 
 
 def _lower_eigh(x: JaxArray) -> tuple[JaxArray, JaxArray]:
@@ -91,6 +92,7 @@ EIGH = Op(
     accepts=dtypes.INEXACT,
     outputs=2,
     holomorphic=False,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -129,6 +131,7 @@ EIGVALSH = Op(
     grad=_eigvalsh_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 

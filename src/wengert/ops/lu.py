@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, lower_in_float32, need_rank, where_ranked
 from wengert.ops.decompose import must_be_square
 from wengert.ops.gather import integer_tensor
+from wengert.ops.lapack import LARGE, one_thread
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan
 from wengert.ops.shape_checks import sized
 from wengert.ops.solve import TRIANGULAR_SOLVE, as_square, fail_if_singular, refusing
@@ -98,7 +100,8 @@ def _lu_kernel(x: np.ndarray, dtype: dtypes.DType) -> tuple[np.ndarray, np.ndarr
     out = np.empty_like(x)
     order = np.empty(x.shape[:-1], dtype.np)
     for i in np.ndindex(x.shape[:-2]) if x.size else ():
-        out[i], swaps, info = getrf(x[i])
+        with one_thread() if x.shape[-1] >= LARGE else nullcontext():
+            out[i], swaps, info = getrf(x[i])
         if info > 0:
             raise np.linalg.LinAlgError
         rows = list(range(len(swaps)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from wengert.core.lazy_modules import Lazy, blas, jnp, lax, linalg
 from wengert.core.lowering_checks import broadcast_shapes, fail_if
 from wengert.core.op import Joint, Op, ShapeDtype
 from wengert.core.types import JaxArray, Tensor, TensorLike, Value
+from wengert.ops import lapack
 from wengert.ops import public as tf
 from wengert.ops.declare import (
     in_float32,
@@ -32,6 +34,7 @@ from wengert.ops.declare import (
     must_fit,
     without_fp_warnings,
 )
+from wengert.ops.lapack import LARGE, one_thread
 from wengert.ops.nan_matrices import lower_nan_for_nan, nan_for_nan, unless_infinite
 
 
@@ -71,7 +74,7 @@ def refusing(message: str) -> Callable[..., Any]:
 @in_float32
 @nan_for_nan
 def _inv_kernel(x: np.ndarray) -> np.ndarray:
-    return np.linalg.inv(x)
+    return lapack.inv(x)
 
 
 def fail_if_singular(x: JaxArray) -> None:
@@ -95,6 +98,7 @@ INV = Op(
     lower=lower_in_float32(_lower_inv),
     grad=lambda g, out: -tf.matmul(out, tf.matmul(g, out, transpose_b=True), transpose_a=True),
     accepts=dtypes.INEXACT,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -136,7 +140,7 @@ def _per_matrix(g: Tensor) -> Tensor:
 @in_float32
 @nan_for_nan
 def _det_kernel(x: np.ndarray) -> np.ndarray:
-    out = np.asarray(np.linalg.det(x))
+    out = lapack.det(x)
     return unless_infinite(np, x, out, np.isinf(out))
 
 
@@ -164,6 +168,7 @@ DET = Op(
     lower=lower_in_float32(_lower_det),
     grad=lambda g, x, out: _per_matrix(g * out) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -183,7 +188,7 @@ def _infer_slogdet(x: ShapeDtype) -> tuple[ShapeDtype, ShapeDtype]:
 @in_float32
 @nan_for_nan
 def _slogdet_kernel(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _sized(np, x, *np.linalg.slogdet(x))
+    return _sized(np, x, *lapack.slogdet(x))
 
 
 @lower_nan_for_nan
@@ -212,6 +217,7 @@ SLOGDET = Op(
     grad=lambda g, x: _per_matrix(g[1]) * tf.matrix_transpose(inv(x)),
     accepts=dtypes.INEXACT,
     outputs=2,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -274,7 +280,7 @@ def _solve_kernel(a: np.ndarray, b: np.ndarray, transpose: bool) -> np.ndarray:
     must_fit(
         a.shape[:-2] == b.shape[:-2] and a.ndim >= 2 and b.ndim >= 2, "the leading axes must agree"
     )
-    return np.linalg.solve(a.mT if transpose else a, b)
+    return lapack.solve(a.mT if transpose else a, b)
 
 
 @lower_nan_for_nan
@@ -302,6 +308,7 @@ SOLVE = Op(
     lower=lower_in_float32(_lower_solve),
     grad=Joint(_solve_grad),
     accepts=dtypes.INEXACT,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -350,8 +357,9 @@ def _triangular_kernel(a: np.ndarray, b: np.ndarray, lower: bool, transpose: boo
     b = np.broadcast_to(b, out.shape)
     trsm = getattr(blas, {"f": "s", "d": "d", "F": "c", "D": "z"}[b.dtype.char] + "trsm")
     # BLAS thinks in columns: it reads the transpose of each matrix, whose other half counts.
-    for i in np.ndindex(lead):
-        out[i] = trsm(1.0, a[i].T, b[i], lower=not lower, trans_a=not transpose)
+    with one_thread() if rows >= LARGE else nullcontext():
+        for i in np.ndindex(lead):
+            out[i] = trsm(1.0, a[i].T, b[i], lower=not lower, trans_a=not transpose)
     return out
 
 

@@ -15,6 +15,7 @@ from wengert.core.errors import UnimplementedError, require, require_dtype
 from wengert.core.fallbacks import with_fallback
 from wengert.core.lazy_modules import Lazy, jnp, linalg
 from wengert.core.types import Axis, DType, JaxArray, Op, ShapeDtype, Tensor, TensorLike, Value
+from wengert.ops import lapack
 from wengert.ops import public as tf
 from wengert.ops.declare import in_float32, lower_in_float32
 from wengert.ops.decompose import (
@@ -52,7 +53,7 @@ def _infer_svd(x: ShapeDtype, full: bool) -> tuple[ShapeDtype, ShapeDtype, Shape
 @in_float32
 def _svd_kernel(x: np.ndarray, full: bool) -> tuple[np.ndarray, ...]:
     must_be_finite(x)
-    u, s, vh = np.linalg.svd(x, full_matrices=full)
+    u, s, vh = lapack.svd(x, full_matrices=full)
     return s, u, np.conj(vh).mT
 
 
@@ -151,6 +152,7 @@ SVD = Op(
     accepts=dtypes.INEXACT,
     outputs=3,
     holomorphic=False,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
@@ -163,7 +165,7 @@ def _svdvals_grad(g: Tensor, x: Tensor) -> Tensor:
 @in_float32
 def _svdvals_kernel(x: np.ndarray) -> np.ndarray:
     must_be_finite(x)
-    return np.linalg.svd(x, compute_uv=False)
+    return lapack.svd(x, compute_uv=False)
 
 
 @finite_or_nan
@@ -180,6 +182,7 @@ SVDVALS = Op(
     grad=_svdvals_grad,
     accepts=dtypes.INEXACT,
     holomorphic=False,
+    xla_share=2,  # XLA lets LAPACK use all threads
 )
 
 
