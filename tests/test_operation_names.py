@@ -31,6 +31,7 @@ READERS = {
     "explain/verdicts.py": "messages",
     "functions/coverage.py": "messages",
     "functions/export.py": "messages",
+    "functions/replica_analysis.py": "messages",
     "graph/ir.py": "labels of values",
     "graph/printer.py": "the text of a graph",
     "graph/verify.py": "messages",

@@ -32,6 +32,7 @@ from wengert.distribute.variables import check_aggregated, copies_of, replica_up
 from wengert.engines import engine_choice
 from wengert.functions import tracing_state
 from wengert.functions.graph_calls import snapshot
+from wengert.functions.replica_analysis import Following
 from wengert.functions.replica_steps import in_step
 from wengert.functions.replicas import emit_replicated, ends_of
 from wengert.functions.signature import Apart
@@ -157,7 +158,7 @@ def emit_run(strategy: Strategy, fn: Callable[..., Any], args: Any, kwargs: Any)
     if even and not _opens(graph, specs, shown):
         given = [x for t in taken for x in _parts(t)]
         outs: list[Any] = emit_replicated(
-            graph, axes, ends, count, [*given, *starts, *closed.tensors]
+            graph, axes, ends, strategy.extended.worker_devices, [*given, *starts, *closed.tensors]
         )
         results = [lambda s=s, k=k, n=n: PerReplica.of_parts(s, outs[k : k + n], count)
                    for s, k, n in skeletons]  # fmt: skip
@@ -233,7 +234,7 @@ def _traced(
         tensors.extend(mine)
         return len(skeletons) - 1
 
-    graph.for_replica = True
+    graph.for_replica = Following(graph)
     with using(State((), graph)):
         graph.turn = replica_id()
         params = iter([graph.parameter(s) for s in specs])

@@ -20,12 +20,12 @@ from wengert.core.variable_aliases import Alias, plain
 from wengert.distribute.reduce_ops import ReduceOp
 from wengert.distribute.replica_context import here, reduced, reduced_slices
 from wengert.distribute.replica_copies import MAKING, keep_copies
+from wengert.graph.builder import Builder
 from wengert.ops import collectives
 from wengert.ops import public as tf
 from wengert.ops.updates import ASSIGNED
 
 if TYPE_CHECKING:
-    from wengert.graph.builder import Builder
     from wengert.graph.ir import Graph
 
 NONE, SUM, MEAN, FIRST = (
@@ -94,11 +94,19 @@ def _kind(variable: Variable, method: str) -> VariableAggregation:
 
 
 def _joined(kind: VariableAggregation, x: Any, replicas: int) -> Any:
+    if not _differs(x):
+        return x * tf.cast(replicas, x.dtype) if kind is SUM else x
     if kind is SUM:
         return reduced(ReduceOp.SUM, x, replicas)
-    if not isinstance(x, SymbolicTensor):  # the same in all replicas
-        return x
     return reduced(ReduceOp.MEAN, x, replicas) if kind is MEAN else first_replica(x, replicas)
+
+
+def _differs(x: Any) -> bool:
+    """Whether a value may differ by replica; a trace within that of the replicas does not know."""
+    if not isinstance(x, SymbolicTensor):
+        return False
+    following = x._graph.for_replica if isinstance(x._graph, Builder) else None
+    return following is None or following.differs(x._value)
 
 
 def first_replica(x: Any, replicas: int) -> Any:

@@ -93,7 +93,7 @@ def scope(device: Any) -> Any:
 def moved(arrays: Any, device: Any) -> list[Any]:
     """Arrays for a program that runs on a device; those of other devices are copied to it."""
     return [
-        put(a, device) if hasattr(a, "devices") and device not in a.devices() else a for a in arrays
+        put(a, device) if hasattr(a, "devices") and a.devices() != {device} else a for a in arrays
     ]
 
 

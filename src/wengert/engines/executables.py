@@ -22,7 +22,7 @@ from wengert.core.observers import OBSERVERS, observed
 from wengert.core.padded import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray
-from wengert.engines import devices, padded, static_inputs
+from wengert.engines import devices, meshes, padded, static_inputs
 from wengert.engines.buffer_overflow import enlarge, overflows
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.engines.memory_errors import Largest, needed
@@ -53,9 +53,10 @@ class Executable:
         if any(a.dtype == object for a in arrays):
             raise NotWithThese("rows of different lengths are no array to XLA")
         self.capacities: dict[int, int] = {}
-        self.place = place
+        self.mesh = meshes.mesh_of(graph)
+        self.place = place if self.mesh is None else None
         self.graph = _bare(graph)
-        self.donate = donate
+        self.donate = donate if self.mesh is None else ()  # the first device's copies are shared
         self.fixed = static_inputs.values(graph, arrays)
         self.given = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
         self.wide = any(a.dtype.itemsize >= 8 and a.dtype.kind in "iufc" for a in arrays)
@@ -98,13 +99,18 @@ class Executable:
 
     def direct(self) -> Callable[..., Any]:
         """The same as `passed` with less around it, of a settled one (others compile again)."""
-        return self.passed if self.wide or self.extra or self.asks else self.run
+        slowly = self.wide or self.extra or self.asks or self.mesh is not None
+        return self.passed if slowly else self.run
 
     def passed(self, *arrays: JaxArray | np.ndarray, run: Any = None) -> tuple[JaxArray, ...]:
         """Runs on arrays that are in NumPy's memory or where the executable runs."""
         run = self.run if run is None else run
         if self.asks:
             self.largest.ask(self.asks)
+        if self.mesh is not None:
+            with jax.enable_x64(True):
+                results = run(*meshes.spread(arrays, self.shardings), *self.extra)
+                return meshes.first_copies(results)
         if self.wide:
             with jax.enable_x64(True):
                 return run(*arrays, *self.extra)
@@ -154,6 +160,7 @@ class Executable:
 
         def program(*given: JaxArray) -> tuple[JaxArray | np.ndarray, ...]:
             low = Lowering(self.capacities, None, self.errors)
+            low.mesh = self.mesh
             self.largest = low.largest
             lifted = needs_no_passes(graph.copy())
             lifted.constants = {v: c for v, c in graph.constants.items() if v not in hoisted}
@@ -179,8 +186,8 @@ class Executable:
             return (*results, *keeper.kept(news), failed, *asked, *counts)
 
         with jax.enable_x64(True), devices.scope(self.place):
-            jitted = jax.jit(program, donate_argnums=self.donate)
             extra = [graph.constants[v] for v in hoisted]
+            jitted = self._jitted(program, len(extra))
             try:
                 lowered = jitted.lower(*self.given, *extra)
                 self.lowered_text = lowered.as_text
@@ -193,7 +200,8 @@ class Executable:
                     self.largest.explain(error)
                     raise
                 raise NotSupported(why) from error
-            self.extra = jax.device_put(extra, self.place)  # once, and in 64-bit mode
+            place = self.place if self.mesh is None else self._everywhere()
+            self.extra = jax.device_put(extra, place)  # once, and in 64-bit mode
         # All at once: other threads may be running the program that was here.
         # XLA takes the buffers of variables before it asks for memory, and keeps them if it fails.
         self.asks = needed(run) if self.donate and self.place is None else 0
@@ -201,6 +209,25 @@ class Executable:
         self.run, self.flagged, self.requested, self.cut = self.program
         CACHE.seal()
         host_memory.release()
+
+    def _everywhere(self) -> Any:
+        return jax.sharding.NamedSharding(self.mesh, jax.sharding.PartitionSpec())
+
+    def _jitted(self, program: Callable[..., Any], extra: int) -> Any:
+        """The program for JAX to compile, with the places of its inputs where it has a mesh."""
+        if self.mesh is None:
+            return jax.jit(program, donate_argnums=self.donate)
+        given, made = meshes.shardings(self.graph, self.mesh)
+        self.shardings = given
+        everywhere = self._everywhere()
+        jitted = jax.jit(program, in_shardings=(*given, *[everywhere] * extra))
+        ends = len(jax.eval_shape(jitted, *self.given, *self._constants()))
+        more = [everywhere] * (ends - len(made))
+        outs = (*made, *more)
+        return jax.jit(program, in_shardings=(*given, *[everywhere] * extra), out_shardings=outs)
+
+    def _constants(self) -> list[Any]:
+        return [optimised(self.graph).constants[v] for v in self.hoisted]
 
 
 def _unsupported(error: Exception) -> str | None:
@@ -262,6 +289,9 @@ def executable(
     """The executable for a graph and the shapes of these arrays, compiled at first need."""
     place = devices.target()
     key: Any = (tuple([(a.shape, a.dtype.num) for a in arrays]), donate, place)
+    mesh = meshes.mesh_of(graph)
+    if mesh is not None:
+        key = (*key, mesh)
     if static_inputs.FIXED in graph.cache:
         key = (*key, *[(k, v.tobytes()) for k, v in static_inputs.values(graph, arrays).items()])
     if padded.SLACK in graph.cache:

@@ -63,6 +63,7 @@ class Lowering:
         self.errors: list[BaseException] = [] if errors is None else errors
         self.wanted: list[tuple[Any, int, int]] = []
         self.keeper: Keeper | None = None
+        self.mesh: Any = None  # of the devices of replicas, where each has its own
         self.largest = Largest()
 
 

@@ -74,6 +74,8 @@ def _lower_replicated(
         raise rows_unknown()
     given = [row_form(x) if a == 0 else x for x, a in zip(as_arrays(given), axes, strict=True)]
     run = lambda *rows: inside.run(*map(row_of, rows))
+    if low.mesh is not None and low.mesh.size == replicas:
+        return _on_mesh(run, inside, given, attrs, low)
     mapped_run = jax.vmap(run, axes, 0, axis_name=AXIS, axis_size=replicas)
     results, bad, wanted = mapped_run(*given)
     results = [stack_of(x, None) for x in results]
@@ -85,6 +87,38 @@ def _lower_replicated(
     )
     # XLA drops the copies of what all replicas share.
     return [x if e == 0 else x[0] for x, e in zip(results, ends, strict=True)]
+
+
+def _on_mesh(
+    run: Callable[..., Any], inside: Inside, given: list[Any], attrs: dict[str, Any], low: Lowering
+) -> list[JaxArray]:
+    """Replicas on devices of their own, each with its row; all hear of a failure in one."""
+    spec = jax.sharding.PartitionSpec
+    axes, ends = attrs["axes"], attrs["ends"]
+    apart = lambda places: tuple([spec(AXIS) if p == 0 else spec() for p in places])
+
+    def one(*rows: JaxArray) -> tuple[Any, ...]:
+        mine = [x[0] if a == 0 else x for x, a in zip(rows, axes, strict=True)]
+        results, bad, wanted = run(*mine)
+        results = [stack_of(x, None) for x in results]
+        made = [
+            lax.expand_dims(x, (0,)) if e == 0 else x for x, e in zip(results, ends, strict=True)
+        ]
+        flag = lax.convert_element_type(bad, np.int32)
+        asked = [lax.convert_element_type(w, np.int32) for w in wanted]
+        return made, lax.pmax([flag, *asked], AXIS)
+
+    results, (bad, *wanted) = jax.shard_map(
+        one,
+        mesh=low.mesh,
+        in_specs=apart(axes),
+        out_specs=(list(apart(ends)), spec()),
+        check_vma=False,
+    )(*given)
+    if inside.checks:
+        fail_if(lambda: bad > 0)
+    low.wanted.extend((w, key, room) for w, (key, room) in zip(wanted, inside.keys, strict=True))
+    return results
 
 
 host.RUNNERS.fill(__name__, {REPLICATED: _run_replicated})

@@ -33,6 +33,29 @@ def differing_values(graph: Graph, given: Sequence[bool]) -> set[int]:
     return found
 
 
+class Following:
+    """The same for a graph that is being traced: nodes are looked at when somebody asks."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.found: set[int] = set()
+        self.seen = 0
+
+    def differs(self, value: int) -> bool:
+        """Whether a value may differ by replica."""
+        self.found.update(self.graph.inputs)
+        for held in self.graph.held.values():
+            if held.initial is not None and held.variable._copies is not None:
+                self.found.add(held.initial)
+        nodes = self.graph.nodes
+        while self.seen < len(nodes):
+            node = nodes[self.seen]
+            self.seen += 1
+            made = _results(node, self.found)
+            self.found.update(v for v, own in zip(node.outputs, made, strict=True) if own)
+        return value in self.found
+
+
 def _results(node: Node, found: set[int]) -> Flags:
     inside = _INSIDE.get(node.op)
     if inside is not None:

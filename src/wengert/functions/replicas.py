@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from wengert.graph.ir import Graph, Node
 
 Axes = tuple[int | None, ...]
+Places = tuple[str, ...]
 
 
 def ends_of(graph: Graph, axes: Axes) -> Axes:
@@ -39,17 +40,18 @@ def ends_of(graph: Graph, axes: Axes) -> Axes:
 
 
 def emit_replicated(
-    graph: Graph, axes: Axes, ends: Axes, replicas: int, inputs: Sequence[Any]
+    graph: Graph, axes: Axes, ends: Axes, places: Places, inputs: Sequence[Any]
 ) -> list[SymbolicTensor]:
-    """Adds a replicated run of a graph and tells the tapes."""
+    """Adds a replicated run of a graph and tells the tapes; `places` are the replicas' devices."""
+    replicas = len(places)
     listeners = followers([*inputs])
     wanted = wanted_inputs(listeners, [*inputs]) if listeners else ()
     rule = vjp(graph, wanted) if any(wanted) else None
     if rule is None or not rule.active:
-        return _node(graph, axes, ends, replicas, inputs)
+        return _node(graph, axes, ends, places, inputs)
     count = len(graph.outputs)
     more = ends_of(rule.forward, axes)[count:]
-    result = _node(rule.forward, axes, (*ends, *more), replicas, inputs)
+    result = _node(rule.forward, axes, (*ends, *more), places, inputs)
     outs, extra = result[:count], result[count:]
     shown = tuple([outs[k] for k in rule.active])
 
@@ -62,14 +64,14 @@ def emit_replicated(
         tail = (None,) * len(now) + (0,) * len(seeds)
         if followed([*inputs, *now, *seeds]):
             pull, given = rule.joint, [*inputs, *[extra[k] for k in rule.recorded]]
-            places = (*axes, *[more[k] for k in rule.recorded])
+            sides = (*axes, *[more[k] for k in rule.recorded])
         else:
             pull = rule.backward
             given = [inputs[k] if is_input else extra[k] for is_input, k in rule.kept]
-            places = tuple([axes[k] if is_input else more[k] for is_input, k in rule.kept])
+            sides = tuple([axes[k] if is_input else more[k] for is_input, k in rule.kept])
         rows = (0,) * len(rule.reached)
         grads: list[Any] = emit_replicated(
-            pull, (*places, *tail), rows, replicas, [*given, *now, *seeds]
+            pull, (*sides, *tail), rows, places, [*given, *now, *seeds]
         )
         pairs = zip(rule.reached, grads, strict=True)
         grads = [g if axes[k] == 0 else tf.reduce_sum(g, 0) for k, g in pairs]
@@ -86,18 +88,19 @@ def _first(seed: Tensor, replicas: int) -> Tensor:
 
 
 def _node(
-    graph: Graph, axes: Axes, ends: Axes, replicas: int, inputs: Sequence[Any]
+    graph: Graph, axes: Axes, ends: Axes, places: Places, inputs: Sequence[Any]
 ) -> list[SymbolicTensor]:
+    replicas = len(places)
     here: Any = building()
     assert here is not None, "replicas run in a graph"
     made: list[ShapeDtype] = [graph.specs[v] for v in graph.outputs]
     specs = [s if e is None else s.stacked(replicas) for s, e in zip(made, ends, strict=True)]
-    attrs = {"graph": graph, "axes": axes, "ends": ends, "replicas": replicas}
+    attrs = {"graph": graph, "axes": axes, "ends": ends, "replicas": replicas, "places": places}
     return emit(REPLICATED, [*inputs], attrs, specs)
 
 
 def _replay(node: Node, given: list[Tensor], attrs: dict[str, Any]) -> list[SymbolicTensor]:
-    return emit_replicated(attrs["graph"], attrs["axes"], attrs["ends"], attrs["replicas"], given)
+    return emit_replicated(attrs["graph"], attrs["axes"], attrs["ends"], attrs["places"], given)
 
 
 REPLAYS.fill(__name__, {REPLICATED: _replay})

@@ -62,7 +62,7 @@ class Builder(Graph):
         self.replays: list[tuple[Graph, dict[int, Any]]] = []  # graphs run again in this one
         self.seen: list[Seen] = []  # what rules see that were brought along from them
         self.frames: list[tuple[Graph, dict[int, Any]]] = []  # what the rule sees that runs now
-        self.for_replica = False  # whether it is what a replica runs
+        self.for_replica: Any = None  # what it knows of its values, where replicas run it
         self.jit = False  # whether it is to be compiled as a whole
         self.on_create: Any = None  # what to do when a variable is created, set by functions
         self.roots: dict[int, int] = {}  # the ids that tapes know variables by, if not their own
@@ -209,7 +209,7 @@ class Builder(Graph):
     def in_replica(self) -> bool:
         """Whether this is built for a replica."""
         graph: Builder | None = self
-        while graph is not None and not graph.for_replica:
+        while graph is not None and graph.for_replica is None:
             graph = graph.parent
         return graph is not None
 

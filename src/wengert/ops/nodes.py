@@ -63,7 +63,8 @@ LOOP = _node("loop", takes_padded=True)
 # batched(inputs...; graph, axes): runs a graph for each row of the inputs whose axis is 0.
 BATCHED = _node("batched", takes_padded=True)
 
-# replicated(inputs...; graph, axes, ends, replicas): runs a graph in each of so many replicas. Inputs
+# replicated(inputs...; graph, axes, ends, replicas, places): runs a graph in each of so many
+# replicas, on the devices named `places` where these are not shared. Inputs
 # whose axis is 0 have a row for each, others are the same for all; so are results whose end is
 # `None`, while of others (0) there is a row from each.
 REPLICATED = _node("replicated", takes_padded=True)
