@@ -186,7 +186,8 @@ def qr(x: np.ndarray, mode: str) -> tuple[np.ndarray, np.ndarray]:
     named = "full" if mode == "complete" else "economic"
 
     def one(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        q, r = decompose(a, mode=named, check_finite=False)
+        factors: Any = decompose(a, mode=named, check_finite=False)
+        q, r = factors
         return np.ascontiguousarray(q), np.ascontiguousarray(r)
 
     return _each(one, x)
@@ -197,14 +198,12 @@ def svd(x: np.ndarray, full_matrices: bool = True, compute_uv: bool = True) -> A
     if not _is_large(x):
         return np.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
 
+    options: dict[str, Any] = {"compute_uv": compute_uv, "full_matrices": full_matrices}
+
     def one(a: np.ndarray) -> Any:
         run = _routine("gesdd", a)
-        lwork = int(
-            _routine("gesdd_lwork", a)(
-                *a.shape, compute_uv=compute_uv, full_matrices=full_matrices
-            )[0].real
-        )
-        u, s, vh, info = run(a, compute_uv=compute_uv, full_matrices=full_matrices, lwork=lwork)
+        room = _routine("gesdd_lwork", a)(*a.shape, **options)[0]
+        u, s, vh, info = run(a, lwork=int(np.real(room)), **options)
         _must(info, "SVD did not converge")
         return (np.ascontiguousarray(u), s, np.ascontiguousarray(vh)) if compute_uv else s
 
