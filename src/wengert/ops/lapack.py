@@ -157,7 +157,7 @@ def slogdet(x: np.ndarray) -> tuple[Any, Any]:
         factors, swaps = _factors(a)
         pivots = np.diagonal(factors)
         if not pivots.all():
-            return np.zeros((), a.dtype), np.asarray(-np.inf, pivots.real.dtype)
+            return np.zeros((), a.dtype), np.asarray(-np.inf, np.real(pivots).dtype)
         size = np.abs(pivots)
         odd = np.count_nonzero(swaps != np.arange(len(swaps))) % 2
         sign = np.multiply.reduce(pivots / size)
