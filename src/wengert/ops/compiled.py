@@ -46,6 +46,24 @@ def compiled(lower: Callable[..., Any]) -> Callable[..., Any]:
     return kernel
 
 
+def when_large(
+    kernel: Callable[..., Any], lower: Callable[..., Any], is_large: Callable[..., bool]
+) -> Callable[..., Any]:
+    """A kernel that leaves the arguments for which `is_large` holds to its compiled lowering.
+
+    The choice depends on shapes alone, so that the same call always gives the same bits.
+    """
+    run = compiled(lower)
+
+    @functools.wraps(kernel)
+    def chosen(*xs: np.ndarray, **attrs: Any) -> np.ndarray:
+        if is_large(*xs, **attrs) and not PROCESS.lost_xla:
+            return run(*xs, **attrs)
+        return kernel(*xs, **attrs)
+
+    return chosen
+
+
 # Arrays of fewer numbers stay with NumPy. From `_LARGE` on, a size that comes for the third time
 # gets a program of its own, which needs no copies. Its numbers have the same bits, if none are left
 # over for which XLA would not use vectors.

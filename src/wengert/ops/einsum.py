@@ -7,10 +7,12 @@ in no input repeats (its size is in `sizes`). Contractions are products of matri
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from wengert.ops.compiled import when_large
 from wengert.ops.costs import product
 from wengert.ops.declare import (
     Dim,
@@ -45,7 +47,7 @@ from wengert.ops.equation import (
     unique,
 )  # fmt: skip
 from wengert.ops.fast_reductions import fold
-from wengert.ops.matmul import dot_general
+from wengert.ops.matmul import LARGE_STACK, dot_general, is_large_stack
 from wengert.ops.shaping import sum_to
 
 
@@ -114,6 +116,17 @@ def _kernel(x: np.ndarray, y: np.ndarray, equation: str, sizes: Sizes) -> np.nda
     p = plan(equation, sizes, x.shape, y.shape)
     out, have = _multiply(_prepare(x, p.x), _prepare(y, p.y), p)
     return out if have == p.out else _finish(out, have, p.out, p.dims)
+
+
+def _is_large(x: np.ndarray, y: np.ndarray, equation: str, sizes: Sizes) -> bool:
+    if x.size * y.size < LARGE_STACK:
+        return False
+    p = plan(equation, sizes, x.shape, y.shape)
+    if not p.contract or not p.batch:
+        return False
+    stack = math.prod(p.dims[c] for c in p.batch)
+    labels = {*p.x.kept, *p.y.kept}
+    return is_large_stack(stack, math.prod(p.dims[c] for c in labels), x.dtype)
 
 
 @in_float32
@@ -204,7 +217,7 @@ def _pull_one(g: Tensor, x_shape: tuple[int | Dim, ...], equation: str) -> Tenso
 EINSUM = Op(
     "einsum",
     "x y",
-    kernel=_kernel,
+    kernel=when_large(_kernel, _lower, _is_large),
     infer=_infer,
     lower=_lower,
     grad=(

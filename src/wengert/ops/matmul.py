@@ -32,6 +32,7 @@ from wengert.core.types import (
     Variable,
 )
 from wengert.ops import public as tf
+from wengert.ops.compiled import when_large
 from wengert.ops.costs import batch_product, product
 from wengert.ops.declare import HALF, in_float32, rank_of
 
@@ -263,6 +264,30 @@ def _lower_batch(x: JaxArray, y: JaxArray, transpose_a: bool, transpose_b: bool)
     return dot_general(x, y, contract, (tuple(range(n)),) * 2)
 
 
+# From so many multiplications on, a stack of products is worth a program of its own: NumPy gives
+# BLAS one matrix after another, and its threads wait for each other between them.
+LARGE_STACK = 1 << 25
+
+
+def is_large_stack(stack: int, work: int, dtype: np.dtype) -> bool:
+    """Whether XLA computes a stack of floating products of so many multiplications in all."""
+    return stack > 1 and work >= LARGE_STACK and dtype.kind in "fV"
+
+
+def _is_large_batch(x: np.ndarray, y: np.ndarray, transpose_a: bool, transpose_b: bool) -> bool:
+    if x.size * y.size < LARGE_STACK or x.ndim < 2 or y.ndim < 2:
+        return False
+    try:
+        lead = broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    except ValueError:
+        return False
+    rows, inner = x.shape[-2:][::-1] if transpose_a else x.shape[-2:]
+    columns = y.shape[-2 if transpose_b else -1]
+    fits = inner == y.shape[-1 if transpose_b else -2]
+    stack = math.prod(lead)
+    return fits and is_large_stack(stack, stack * rows * inner * columns, x.dtype)
+
+
 def _left(g: Tensor, y: Tensor, transpose_a: bool, transpose_b: bool) -> Tensor:
     if transpose_a:
         return _batch(y, g, transpose_b, True)
@@ -278,7 +303,7 @@ def _right(g: Tensor, x: Tensor, transpose_a: bool, transpose_b: bool) -> Tensor
 BATCH_MATMUL = Op(
     "batch_matmul",
     "x y",
-    kernel=_batch_kernel,
+    kernel=when_large(_batch_kernel, _lower_batch, _is_large_batch),
     infer=_infer_batch,
     lower=_lower_batch,
     grad=(_left, _right),
