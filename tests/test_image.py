@@ -11,7 +11,7 @@ import pytest
 
 import wengert as tf
 from wengert.core.errors import InvalidArgumentError, OutOfRangeError
-from wengert.ops.project import image_projective_transform
+from wengert.ops.projective_transform import image_projective_transform
 
 I = tf.image  # as short as the calls are many
 RAMP = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)

@@ -19,7 +19,7 @@ from wengert.core import context
 SOURCES = Path(tf.__path__[0])
 # Blocks that are always inside a trace or a compilation, whose outermost function restores the context.
 INSIDE = {
-    "autograph", "graph/builder.py", "engines/subgraph_lowering.py", "engines/rollback.py", "engines/padded.py",
+    "autograph", "graph/builder.py", "engines/subgraph_lowering.py", "engines/rollback.py", "engines/padded_stacks.py",
     "functions/export.py", "functions/trace.py:trace",
 }  # fmt: skip
 

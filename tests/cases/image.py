@@ -9,7 +9,7 @@ import numpy as np
 
 import wengert as tf
 from tests.cases import Case, normal, within
-from wengert.ops import boxes, color, project, quality, resample, resize
+from wengert.ops import boxes, color, projective_transform, quality, resample, resize
 
 I = tf.image  # as short as the calls are many
 IMAGE = within(2, 5, 4, 3, low=0.05, high=0.95)
@@ -79,7 +79,7 @@ def crop(method: str, size: tuple[int, int]) -> Any:
 
 
 def projective(interpolation: str, mode: str) -> Any:
-    return lambda x: project.image_projective_transform(
+    return lambda x: projective_transform.image_projective_transform(
         x, TRANSFORMS, [4, 6], 0.25, interpolation, mode
     )
 
@@ -185,7 +185,7 @@ CASES = [
         for m in ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
     ),
     Case("projective_identity",
-         lambda x: project.image_projective_transform(
+         lambda x: projective_transform.image_projective_transform(
              x, np.array([[1, 0, 0, 0, 1, 0, 0, 0]], np.float32), [5, 4]), (IMAGE,),
          lambda x: x),
     Case("sobel_edges", I.sobel_edges, (IMAGE,), sobel),

@@ -16,7 +16,7 @@ from wengert.autograph.lists import TracedList, is_array
 from wengert.autograph.retrace import Growing, Learn, Owner, Read
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core.errors import at_site, require_dtype
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 
 if TYPE_CHECKING:
     from wengert.autograph.undefined import _Nothing

@@ -18,7 +18,7 @@ from wengert.autograph.handlers import is_handled
 from wengert.autograph.lists import TracedList
 from wengert.autograph.object_state import OBJECTS, learn_of, put_back, watch
 from wengert.autograph.retrace import Growing, Owner, inside, retrying, was_meant
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.sites import raised_at
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from wengert.autograph.expressions import Expressions
 from wengert.autograph.handlers import Guarded, guarded
 from wengert.autograph.inline_form import convert_function
 from wengert.autograph.library import is_user_code
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.functions.tracing_state import CONVERT
 
 _log = logging.getLogger("wengert.autograph")

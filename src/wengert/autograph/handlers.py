@@ -19,7 +19,7 @@ from wengert.autograph.name_analysis import FUNCTIONS, effects, walk
 from wengert.autograph.retrace import Learn, hangs_on_tensor, mark_hanging
 from wengert.core import sites
 from wengert.core.errors import at_site
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 
 # Code with frames of its own that belongs to the function around it.
 _INNER = frozenset({"<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"})

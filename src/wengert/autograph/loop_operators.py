@@ -36,7 +36,7 @@ from wengert.autograph.state_plans import is_missing
 from wengert.autograph.traced_values import looping
 from wengert.core.apply import wrap
 from wengert.core.errors import at_site
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, Value
 
 if TYPE_CHECKING:

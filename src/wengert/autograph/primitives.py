@@ -18,7 +18,7 @@ from wengert.core.apply import apply, wrap
 from wengert.core.context import State, get_state, using
 from wengert.core.convert import operand
 from wengert.core.errors import InvalidArgumentError, at_site, require
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.shapes import as_shape
 from wengert.core.sites import caller
 from wengert.core.types import IndexedSlices, ShapeDtype, SymbolicTensor, Tensor, Value

@@ -16,9 +16,9 @@ from typing import Any
 from wengert.core.context import Setting, own_variable
 from wengert.core.dtypes import DType
 from wengert.core.errors import require
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.graph.builder import Builder, building
-from wengert.tape.speculation import attempt
+from wengert.tape.abandoned_traces import attempt
 
 # A wrong guess teaches one thing at least; more than this many would be a fault of ours.
 _MOST_TRIES = 20

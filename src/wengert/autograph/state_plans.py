@@ -16,7 +16,7 @@ from wengert.autograph.retrace import AsList, AsTensor, FirstTurn, Growing, Lear
 from wengert.autograph.undefined import EMPTY, UNSET, MixedError, Undefined
 from wengert.core import nest
 from wengert.core.errors import at_site, invalid_dtype
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.types import IndexedSlices, SymbolicTensor, Tensor, TensorShape, TensorSpec
 from wengert.ops.dims import shape
 from wengert.ops.joining import concat, stack

@@ -32,7 +32,7 @@ from wengert.core.errors import (
     lower_first,
     say,
 )
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.host_memory import keep_freed
 from wengert.core.observers import observed
 from wengert.core.op import Op, ShapeDtype

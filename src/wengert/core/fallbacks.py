@@ -21,7 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from wengert.core.composite_operands import CompositeArgument, CompositeOperand
 from wengert.core.context import executing_eagerly
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.hooks import Hook
 
 P = ParamSpec("P")

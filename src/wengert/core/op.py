@@ -16,10 +16,10 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.dtypes import DType
+from wengert.core.gradient_kernels import FORMS, as_call, on_arrays, on_one, runner
 from wengert.core.hooks import HookTable
 from wengert.core.op_facts import NO_HAZARDS, Cost, Hazards, Neutral
 from wengert.core.process_settings import PROCESS
-from wengert.core.rule_kernels import FORMS, as_call, on_arrays, on_one, runner
 from wengert.core.shapes import Shape
 from wengert.core.tensor import Tensor
 
@@ -271,7 +271,7 @@ class Op:
       result, in part unknown (`graph.known_elements`), or `None`.
     - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
       arrays.
-    - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded`).
+    - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded_stacks`).
     - `replicas`: whether the result is `"joined"`, made of the values of all replicas and the same in
       each, or its `"own"` in each replica; other operations compute with what their replica has.
     - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.

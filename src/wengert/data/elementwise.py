@@ -9,7 +9,7 @@ from typing import Any
 from wengert.core import nest
 from wengert.core.dtypes import bool_
 from wengert.core.errors import FailedPreconditionError, at_site, describe, invalid
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.sites import warn
 from wengert.core.types import Tensor, TensorSpec
 from wengert.data.infer_element_spec import inferred_spec

@@ -23,7 +23,7 @@ from wengert.core.errors import (
     describe,
     invalid,
 )
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import raised_at
 from wengert.core.types import RawSite, Tensor, TensorSpec, TypeSpec

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import context, nest
 from wengert.core.context import restoring
 from wengert.core.dtypes import int64
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.symbolic import needs_value
 from wengert.core.types import CompositeSpec, Tensor, TensorSpec, TypeSpec
 from wengert.data.plan import Plan

@@ -12,7 +12,7 @@ from wengert.composite.optional import Optional
 from wengert.core import nest
 from wengert.core.apply import wrap
 from wengert.core.errors import OutOfRangeError, at_site, invalid
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.locks import new_lock
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.resources import Resource

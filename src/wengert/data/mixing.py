@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
 from wengert.core.errors import at_site, describe, require
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.data.array_rows import Rows, zipped
 from wengert.data.batching import common_spec
 from wengert.data.infer_element_spec import inferred_dataset_spec

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import nest
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.tensor import Tensor
 from wengert.data.array_rows import Rows
 from wengert.data.dataset_options import Options

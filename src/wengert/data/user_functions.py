@@ -25,7 +25,7 @@ from wengert.core.errors import (
     invalid_dtype,
     require,
 )
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.types import Tensor, TensorSpec, Variable
 from wengert.data import keys

@@ -10,7 +10,7 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.lower import LOWERINGS, lower_graph

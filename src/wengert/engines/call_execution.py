@@ -17,7 +17,7 @@ from wengert.core.errors import at_site, require
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.locks import lending
 from wengert.core.lowering_checks import NotFixed, NotWithThese, fail_if
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.engines import (
     branch_execution,
@@ -29,10 +29,10 @@ from wengert.engines import (
     specialised_kernels,
     xla,
 )
+from wengert.engines.compiled_parts import with_compiled_parts
 from wengert.engines.empty_loops import empty_stacks
-from wengert.engines.islands import with_islands
 from wengert.engines.lower import LOWERINGS, cannot, lower_graph
-from wengert.engines.padded import row_form, row_of, stack_of
+from wengert.engines.padded_stacks import row_form, row_of, stack_of
 from wengert.engines.subgraph_lowering import Inside, as_arrays
 from wengert.graph.ir import Graph, Node
 from wengert.graph.passes import with_pairs
@@ -254,4 +254,4 @@ host.RUNNERS.fill(
     },
 )
 LOWERINGS.fill(__name__, {BATCHED: _lower_batched, CALL: _lower_call, HOST_CALL: _lower_host_call})
-host.PREPARE.fill(lambda graph: with_pairs(with_islands(graph)))
+host.PREPARE.fill(lambda graph: with_pairs(with_compiled_parts(graph)))

@@ -14,7 +14,7 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.errors import OpError
 from wengert.core.hooks import Hook
-from wengert.core.padded import Padded
+from wengert.core.padded_stacks import Padded
 from wengert.core.shapes import size
 from wengert.core.types import JaxArray, ShapeDtype
 from wengert.graph.ir import CacheKey, Graph
@@ -23,7 +23,7 @@ from wengert.ops.row_list import Rows
 from wengert.ops.rows import Blank
 
 if TYPE_CHECKING:
-    from wengert.core.padded import Lowered
+    from wengert.core.padded_stacks import Lowered
 
 
 # What is known of an input: a spec, or an array of a few whole numbers, which may make sizes.

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import dtypes
 from wengert.core.context import Scoped, State, restoring, using
 from wengert.core.dims import moved
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import Dim, Op, ShapeDtype
 from wengert.engines import devices, host
-from wengert.engines.islands import needs_host
+from wengert.engines.compiled_parts import needs_host
 from wengert.engines.trip_counts import most_turns
 from wengert.graph.fingerprint import fingerprint
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph

@@ -13,16 +13,16 @@ from wengert.core.bounded_cache import Bounded
 from wengert.core.compile_cache import CACHE
 from wengert.core.compiler import begin, options
 from wengert.core.context import restoring
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax
 from wengert.core.locks import new_lock
 from wengert.core.lowering_checks import NotSupported, NotWithThese, gathering
 from wengert.core.observers import OBSERVERS, observed
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray
-from wengert.engines import devices, meshes, padded, static_inputs
+from wengert.engines import devices, meshes, padded_stacks, static_inputs
 from wengert.engines.buffer_overflow import enlarge, overflows
 from wengert.engines.lower import Lowering, lower_graph
 from wengert.engines.memory_errors import Largest, needed
@@ -63,7 +63,7 @@ class Executable:
         self.hoisted = [v for v, c in optimised(graph).constants.items() if c.size > SMALL]
         self.flagged = False
         self.errors: list[BaseException] = []
-        self.slack = graph.cache.get(padded.SLACK, {})
+        self.slack = graph.cache.get(padded_stacks.SLACK, {})
         self.requested: list[tuple[int, int]] = []
         self.cut: list[int] = []
         self.largest = Largest()
@@ -294,8 +294,8 @@ def executable(
         key = (*key, mesh)
     if static_inputs.FIXED in graph.cache:
         key = (*key, *[(k, v.tobytes()) for k, v in static_inputs.values(graph, arrays).items()])
-    if padded.SLACK in graph.cache:
-        key = (*key, *graph.cache[padded.SLACK].items())
+    if padded_stacks.SLACK in graph.cache:
+        key = (*key, *graph.cache[padded_stacks.SLACK].items())
     mine = graph.cache.setdefault(EXECUTABLES, {})
     cached = mine.get(key)
     if cached is not None and not PROCESS.lost_xla:

@@ -18,7 +18,7 @@ from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.context import State, restoring, using
 from wengert.core.errors import InvalidArgumentError, OpError, at_site
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.sites import locate
 from wengert.core.types import Dim, Op, ShapeDtype, TensorShape

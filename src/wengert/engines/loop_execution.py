@@ -17,13 +17,13 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed, is_symbol
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.buffer_overflow import FIRST_CAPACITY
 from wengert.engines.empty_loops import empty_stacks
 from wengert.engines.lower import LOWERINGS
-from wengert.engines.padded import row_form, row_of, stack_of
+from wengert.engines.padded_stacks import row_form, row_of, stack_of
 from wengert.engines.subgraph_lowering import Inside, as_arrays, report
 from wengert.engines.trip_counts import counters, turns
 from wengert.graph.ir import Graph, Node

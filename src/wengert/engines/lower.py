@@ -16,14 +16,14 @@ import numpy as np
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
 from wengert.core.errors import NotCompiledError, at_site, require
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import NotFixed, as_value, is_symbol
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.shapes import Shape, size
 from wengert.core.types import Dim, JaxArray, Op, ShapeDtype
-from wengert.engines import padded, static_inputs
+from wengert.engines import padded_stacks, static_inputs
 from wengert.engines.host import known
 from wengert.engines.memory_errors import Largest
 from wengert.engines.rollback import Keeper
@@ -151,7 +151,7 @@ def _lower_node(
         attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in attrs.items()}
         result = [leaf for a in node.attrs.values() for leaf in dims.leaves(a)]
         symbolic = any(is_symbol(_number(leaf, env)) for leaf in result)
-        counted = counted or any(map(padded.has_count, attrs.values()))
+        counted = counted or any(map(padded_stacks.has_count, attrs.values()))
     special = LOWERINGS.get(node.op)
     if special is not None:
         if counted and not node.op.takes_padded:
@@ -160,9 +160,9 @@ def _lower_node(
             attrs = {**attrs, "length": _counted(graph, node.inputs[0], env)}
         return special(graph, node, given, attrs, low)
     if node.op.sizes is not None and type(given[0]) is Padded:
-        return (padded.sizes(node, given[0], attrs["dtype"].np),)
+        return (padded_stacks.sizes(node, given[0], attrs["dtype"].np),)
     if counted:
-        result = padded.lowered(node, given, attrs)
+        result = padded_stacks.lowered(node, given, attrs)
         return (result,) if node.op.outputs == 1 else result
     if node.op.sizes is not None:
         if any(map(is_symbol, given[0].shape)):
@@ -224,7 +224,7 @@ def _is_small(graph: Graph, node: Node) -> bool:
 def _number(leaf: Dim, env: dict[int, JaxArray | np.ndarray]) -> int:
     _, value, place = leaf.args
     if leaf.kind == "size":
-        return padded.size_of(env[value], place)
+        return padded_stacks.size_of(env[value], place)
     if not isinstance(env[value], np.ndarray):
         raise NotFixed("a shape or index depends on the values of tensors")
     return known(leaf, env)

@@ -15,11 +15,11 @@ from wengert.core.errors import require
 from wengert.core.hooks import Hook
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import fail_if
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.lower import LOWERINGS
-from wengert.engines.padded import row_form, row_of, stack_of
+from wengert.engines.padded_stacks import row_form, row_of, stack_of
 from wengert.engines.subgraph_lowering import Inside, as_arrays
 from wengert.graph.ir import Graph, Node
 from wengert.ops.collectives import AXIS

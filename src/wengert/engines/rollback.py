@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import gathering
-from wengert.core.padded import Padded
+from wengert.core.padded_stacks import Padded
 from wengert.core.types import JaxArray, Variable
 from wengert.core.variable import put_values
 from wengert.graph.ir import Graph, Node

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.padded import Padded
+from wengert.core.padded_stacks import Padded
 from wengert.core.shapes import size
 from wengert.core.types import JaxArray
 from wengert.graph.folding import SMALL

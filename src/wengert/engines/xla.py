@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.errors import NotCompiledError, invalid
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.lowering_checks import NotFixed, NotWithThese
 from wengert.core.types import JaxArray
 from wengert.engines import devices, static_inputs

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.core import nest, random_replay, sites
 from wengert.core.context import Setting, executing_eagerly, get_state, own_variable
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.observers import Observer
 from wengert.core.types import RawSite, SymbolicTensor, Tensor, Value
 from wengert.engines import call_execution, host

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wengert.core import sites
 from wengert.core.context import executing_eagerly, outside, restoring, using
 from wengert.core.errors import at_site, coded, describe
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.types import RawSite, Tensor, Value, Variable
 from wengert.explain import findings
 from wengert.explain.explanation import Explanation, Report, reason

@@ -16,8 +16,8 @@ import numpy as np
 from wengert.core.errors import describe
 from wengert.core.sites import Site, locate
 from wengert.engines import engine_choice, xla
+from wengert.engines.compiled_parts import needs_host
 from wengert.engines.executables import EXECUTABLES, executable
-from wengert.engines.islands import needs_host
 from wengert.functions import tracing_state
 from wengert.graph.ir import Graph
 from wengert.graph.passes import optimised

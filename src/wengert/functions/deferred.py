@@ -18,8 +18,8 @@ from wengert.core import dtypes, nest, shapes
 from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, restoring, using
+from wengert.core.failures import failures
 from wengert.core.fallbacks import PUT_OFF
-from wengert.core.handlers import failures
 from wengert.core.op import Joint
 from wengert.core.symbolic import as_number
 from wengert.core.types import Dim, Op, ShapeDtype, SymbolicTensor, Unranked, Value, Variable

@@ -16,12 +16,12 @@ import numpy as np
 from wengert.core import dtypes
 from wengert.core.context import restoring
 from wengert.core.errors import UnimplementedError, at_site, describe
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.hooks import Hook
 from wengert.core.interrupts import uninterrupted
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import gathering
-from wengert.core.padded import Padded, rows_unknown
+from wengert.core.padded_stacks import Padded, rows_unknown
 from wengert.core.sites import locate
 from wengert.core.types import JaxArray, Variable
 from wengert.engines import call_execution, engine_choice

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.interrupts import uninterrupted
 from wengert.core.process_settings import PROCESS
 from wengert.core.types import JaxArray, Tensor

@@ -34,7 +34,7 @@ from wengert.core.errors import (
     describe,
     require,
 )
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import caller
 from wengert.core.types import (

@@ -15,7 +15,7 @@ from wengert.core.apply import wrap
 from wengert.core.context import State, get_state, restoring, using
 from wengert.core.convert import operand
 from wengert.core.errors import at_site, coded, describe
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.observers import OBSERVERS, observed
 from wengert.core.sites import locate
 from wengert.core.types import (

@@ -15,7 +15,7 @@ from wengert.core.op import AGAIN
 from wengert.core.symbolic import is_symbolic
 from wengert.core.tensor import new_id
 from wengert.core.types import Dim, IndexedSlices, ShapeDtype, SymbolicTensor, Tensor, Variable
-from wengert.engines.padded import SLACK, slack
+from wengert.engines.padded_stacks import SLACK, slack
 from wengert.functions.graph_replay import marked, replay
 from wengert.functions.host_call_replay import split
 from wengert.graph.builder import Builder

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from wengert.core import dtypes
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.shapes import size
 from wengert.core.types import Dim
 

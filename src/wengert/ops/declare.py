@@ -47,7 +47,7 @@ from wengert.core.lowering_checks import (
 from wengert.core.nest import too_deep
 from wengert.core.op import Joint
 from wengert.core.op_facts import TAME, Hazards, Pole
-from wengert.core.padded import Padded
+from wengert.core.padded_stacks import Padded
 from wengert.core.shapes import check_axis
 from wengert.core.symbolic import as_number, is_symbolic
 from wengert.core.types import (

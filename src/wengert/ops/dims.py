@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import late_operations as late
-from wengert.core.padded import RowCount
+from wengert.core.padded_stacks import RowCount
 from wengert.core.sites import caller
 from wengert.core.tensorflow_values import array_of, is_foreign
 from wengert.graph import known_elements

@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import sites
 from wengert.core.convert import to_array
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.ops.declare import DType, Tensor, Value, Variable, dtypes, get_state, tf, wrap
 
 

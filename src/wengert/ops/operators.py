@@ -15,7 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from wengert.core.apply import fits, rescue
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.shapes import broadcast
 from wengert.core.sites import SEEN, place
 from wengert.core.tensor import new_id

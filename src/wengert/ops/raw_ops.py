@@ -18,7 +18,7 @@ from wengert.ops.declare import (
     operand,
 )
 from wengert.ops.positions import searchsorted
-from wengert.ops.project import image_projective_transform
+from wengert.ops.projective_transform import image_projective_transform
 from wengert.ops.shaping import reshape
 from wengert.ops.unique import Unique, UniqueWithCounts, unique_slices
 

@@ -21,7 +21,14 @@ from wengert.core.fallbacks import fallback, with_fallback
 from wengert.core.lazy_modules import lax
 from wengert.core.lowering_checks import as_numbers
 from wengert.core.op_facts import TAME
-from wengert.core.padded import Padded, RowCount, over_rows, rows_unknown, single, spread_rows
+from wengert.core.padded_stacks import (
+    Padded,
+    RowCount,
+    over_rows,
+    rows_unknown,
+    single,
+    spread_rows,
+)
 from wengert.core.symbolic import SymbolicTensor, is_symbolic
 from wengert.core.types import (
     Axis,

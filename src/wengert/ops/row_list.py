@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core.padded import Padded
+from wengert.core.padded_stacks import Padded
 from wengert.ops.declare import (
     InvalidIndexError,
     JaxArray,

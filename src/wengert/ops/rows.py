@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core.lowering_checks import NotFixed
-from wengert.core.padded import Padded, RowCount, rows_unknown, single
+from wengert.core.padded_stacks import Padded, RowCount, rows_unknown, single
 from wengert.core.shapes import join
 from wengert.graph.ir import Node
 from wengert.graph.passes import FUSED

@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert.core import late_operations as late
 from wengert.core.errors import shown_bytes
-from wengert.core.padded import Padded, RowCount, rows_unknown, spread_rows
+from wengert.core.padded_stacks import Padded, RowCount, rows_unknown, spread_rows
 from wengert.core.types import Unranked
 from wengert.graph import known_elements
 from wengert.ops.declare import (

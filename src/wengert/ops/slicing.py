@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import late_operations as late
+from wengert.core.gradient_kernels import Call
 from wengert.core.lowering_checks import lies_within
 from wengert.core.op import AGAIN
-from wengert.core.rule_kernels import Call
 from wengert.ops.declare import (
     Dim,
     JaxArray,

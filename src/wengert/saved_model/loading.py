@@ -13,7 +13,7 @@ from wengert.core import dtypes
 from wengert.core.apply import apply, wrap
 from wengert.core.context import State, restoring, using
 from wengert.core.errors import OpError, UnimplementedError
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.lazy_modules import jax
 from wengert.core.sites import caller
 from wengert.core.types import ShapeDtype, Tensor, TensorSpec, Value, Variable

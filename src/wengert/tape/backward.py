@@ -16,7 +16,7 @@ from numpy import ndarray
 
 from wengert.core.apply import wrap
 from wengert.core.context import State, _state, get_state
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.types import IndexedSlices, RawSite, Tensor
 from wengert.ops.shaping import SUM_TO
 from wengert.tape import reference

@@ -33,7 +33,7 @@ from wengert.core.types import (
 )
 from wengert.ops.create import ones_like, zeros_like
 from wengert.ops.shaping import broadcast_to, identity
-from wengert.tape import arguments, backward, gradient_values, history, jacobian, speculation
+from wengert.tape import abandoned_traces, arguments, backward, gradient_values, history, jacobian
 from wengert.tape.arguments import NONE, USUAL, UnconnectedGradients
 from wengert.tape.entries import SHORT
 from wengert.tape.recording import Recorder
@@ -217,8 +217,8 @@ class GradientTape(Recorder):
         history.ASKED.append((started, new_id(), site))
         if self._persistent:
             return
-        if speculation.noted() is not None:
-            speculation.used(self, "_used", "_entries", "_tracked", "_cuts", "_complex")
+        if abandoned_traces.noted() is not None:
+            abandoned_traces.used(self, "_used", "_entries", "_tracked", "_cuts", "_complex")
         self._used = site
         # Nothing is noted before the tape is opened anew.
         self._entries = self._cuts = []

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert.core.context import State, _state, executing_eagerly
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 from wengert.core.hooks import Hook
 from wengert.core.types import IndexedSlices, Tensor
 from wengert.tape.entries import Entry, explain, full_form

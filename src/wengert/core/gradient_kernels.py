@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wengert.core.types import IndexedSlices, Tensor
 
 
-from wengert.core.handlers import failures
+from wengert.core.failures import failures
 
 # A kernel as a function of the array `g`, the tensors x, y and out, and the shape of x, by the
 # places of its arguments: the number of an input, -1 for `g`, -2 for `out`.

@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import fail_if, gathering
-from wengert.core.padded import Lowered, Padded, RowCount, rows_unknown
+from wengert.core.padded_stacks import Lowered, Padded, RowCount, rows_unknown
 from wengert.core.types import JaxArray
 from wengert.graph.ir import CacheKey, Graph, Node
 from wengert.ops.nodes import CALL, LOOP, SWITCH

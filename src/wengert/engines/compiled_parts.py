@@ -33,7 +33,7 @@ def _stays(graph: Graph, node: Node) -> bool:
     return any(_stays(g, n) for g in inner_graphs(node) for n in g.nodes)
 
 
-def with_islands(graph: Graph) -> Graph:
+def with_compiled_parts(graph: Graph) -> Graph:
     """The graph with its compilable stretches as calls; itself, if nothing keeps it on the host."""
     if len(graph.nodes) < _LEAST or not any(_stays(graph, n) for n in graph.nodes):
         return graph
