@@ -22,14 +22,13 @@ class _Unchanged:
     first run five hundred files would be compiled anew, and their checks be slower ever after.
     """
 
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name.partition(".")[0] != "wengert":
             return None
         return PathFinder.find_spec(name, path, target)
 
 
-sys.meta_path.insert(0, _Unchanged)
+sys.meta_path.insert(0, _Unchanged())
 
 
 def pytest_addoption(parser: Any) -> None:

@@ -42,6 +42,7 @@ from wengert.ops.matmul import matmul, matvec
 from wengert.ops.normalization import l2_normalize
 from wengert.ops.norms import global_norm, norm
 from wengert.ops.solve import (
+    banded_triangular_solve,
     cholesky_solve,
     det,
     inv,

@@ -62,6 +62,7 @@ from wengert.ops.matmul import matvec as matvec
 from wengert.ops.normalization import l2_normalize as l2_normalize
 from wengert.ops.norms import global_norm as global_norm
 from wengert.ops.norms import norm as norm
+from wengert.ops.solve import banded_triangular_solve as banded_triangular_solve
 from wengert.ops.solve import cholesky_solve as cholesky_solve
 from wengert.ops.solve import det as det
 from wengert.ops.solve import inv as inv

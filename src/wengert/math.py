@@ -98,7 +98,7 @@ from wengert.ops.segment import (
 from wengert.ops.select import maximum, minimum
 from wengert.ops.smooth import softsign
 from wengert.ops.softmax import log_softmax, softmax
-from wengert.ops.sorting import top_k
+from wengert.ops.sorting import approx_max_k, approx_min_k, top_k
 from wengert.ops.special import erf, erfc, erfcinv, erfinv, ndtri
 from wengert.ops.statistics import (
     reduce_euclidean_norm,

@@ -98,6 +98,8 @@ from wengert.ops.select import minimum as minimum
 from wengert.ops.smooth import softsign as softsign
 from wengert.ops.softmax import log_softmax as log_softmax
 from wengert.ops.softmax import softmax as softmax
+from wengert.ops.sorting import approx_max_k as approx_max_k
+from wengert.ops.sorting import approx_min_k as approx_min_k
 from wengert.ops.sorting import top_k as top_k
 from wengert.ops.special import erf as erf
 from wengert.ops.special import erfc as erfc

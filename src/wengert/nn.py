@@ -70,7 +70,7 @@ from wengert.ops.positions import in_top_k
 from wengert.ops.reduce import zero_fraction
 from wengert.ops.smooth import gelu, silu, softsign, swish
 from wengert.ops.softmax import log_softmax, softmax
-from wengert.ops.sorting import top_k
+from wengert.ops.sorting import approx_max_k, approx_min_k, top_k
 from wengert.ops.sparse_losses import sparse_softmax_cross_entropy_with_logits
 from wengert.ops.unary import sigmoid, softplus, tanh
 

@@ -80,6 +80,8 @@ from wengert.ops.smooth import softsign as softsign
 from wengert.ops.smooth import swish as swish
 from wengert.ops.softmax import log_softmax as log_softmax
 from wengert.ops.softmax import softmax as softmax
+from wengert.ops.sorting import approx_max_k as approx_max_k
+from wengert.ops.sorting import approx_min_k as approx_min_k
 from wengert.ops.sorting import top_k as top_k
 from wengert.ops.sparse_losses import (
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,

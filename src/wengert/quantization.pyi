@@ -14,3 +14,5 @@ from wengert.ops.fake_quantize import (
 from wengert.ops.fake_quantize import (
     fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
 )
+from wengert.ops.quantize_dequantize import quantize_and_dequantize as quantize_and_dequantize
+from wengert.ops.quantize_dequantize import quantize_and_dequantize_v2 as quantize_and_dequantize_v2

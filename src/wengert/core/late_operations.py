@@ -21,6 +21,7 @@ DENSIFY: Hook[Callable[[IndexedSlices], Tensor]] = Hook("densify", "wengert.ops.
 CAST: Hook[Callable[[Value, DType], Tensor]] = Hook("cast", "wengert.ops.cast")
 NUMBER: Hook[Callable[[Dim, DType | None], Tensor]] = Hook("number", "wengert.ops.dims")
 DERIVE: Hook[Callable[[Value, Value], Tensor]] = Hook("derive", "wengert.ops.seeds")
+COUNT: Hook[Callable[[Variable, Any], Tensor]] = Hook("count", "wengert.ops.checks")
 UPDATE: Hook[Callable[..., None]] = Hook("update", "wengert.ops.updates")
 # The gradients of a Python function of tensors, by its inputs, for the gradients of its results.
 PULL: Hook[Callable[[Callable[..., Any], list[Any], list[Any]], list[Any]]] = Hook(

@@ -99,6 +99,7 @@ class TensorSpec(TypeSpec):
             isinstance(other, TensorSpec)
             and self._dtype == other.dtype
             and self._shape.is_subtype_of(other.shape)
+            and self._name in (None, other.name)
         )
 
     def most_specific_compatible_type(self, other: TensorSpec) -> TensorSpec:

@@ -260,6 +260,33 @@ class Variable(Scattered):
         self._declared = self._declared.merge_with(shape)
         self._open = not self._declared.is_fully_defined()
 
+    @property
+    def initializer(self) -> None:
+        """None, as in TensorFlow 2: a variable has its value when it is made."""
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Replaces the value, as `assign` does; the name of TensorFlow 1."""
+        self.assign(value)
+
+    def count_up_to(self, limit: Any) -> Any:
+        """Adds 1 and returns the value from before, until that is `limit`.
+
+        Args:
+            limit: a whole number.
+
+        Returns:
+            A scalar tensor.
+
+        Raises:
+            InvalidArgumentError: the variable is not int32 or int64.
+            OutOfRangeError: the value has reached `limit`; it is unchanged.
+
+        >>> v = tf.Variable(1)
+        >>> int(v.count_up_to(3)), int(v)
+        (1, 2)
+        """
+        return late.COUNT.call(self, limit)
+
     def is_initialized(self, name: str | None = None) -> Any:
         """True, as a tensor: variables have a value when they are made."""
         from wengert.core.convert import to_tensor

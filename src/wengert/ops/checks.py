@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core import late_operations as late
 from wengert.core import nest
 from wengert.core.context import State, restoring, using
-from wengert.core.errors import unexpected
+from wengert.core.errors import OutOfRangeError, unexpected
 from wengert.core.sites import caller
 from wengert.core.tensor import is_tensor
 from wengert.ops.declare import (
@@ -40,6 +41,7 @@ from wengert.ops.declare import (
     lax,
     operand,
     operands,
+    require_dtype,
     static_int,
     static_tuple,
     tf,
@@ -580,3 +582,21 @@ def _print_later(
     attrs = {"function": now, "name": "print"}
     graph.emit(HOST_CALL, values, attrs, [], state.site or caller(1))
     return True
+
+
+def _count_up_to(variable: Variable, limit: Any) -> Tensor:
+    """`Variable.count_up_to`: inside functions the limit is checked when they run."""
+    counted = (dtypes.int32, dtypes.int64)
+    require_dtype(variable.dtype in counted, "count_up_to", "int32 or int64", variable)
+    before = variable.read_value()
+    end = operand(limit, before.dtype)
+
+    def explain(*found: Any) -> None:
+        raise at_site(OutOfRangeError(None, None, f"count_up_to: the limit {limit} is reached."))
+
+    apply(CHECK, before < end, explain=explain)
+    variable.assign_add(1)
+    return before
+
+
+late.COUNT.fill(_count_up_to)

@@ -18,7 +18,7 @@ TABLE = {
         "bessel_k1 bessel_k1e bessel_y0 bessel_y1"
     ),
     "ops.cast": "bitcast cast ensure_shape saturate_cast",
-    "ops.checks": "Assert print_",
+    "ops.checks": "Assert assert_less_equal print_",
     "ops.color": "adjust_hue adjust_saturation convert_image_dtype",
     "ops.compare": (
         "bitwise_and bitwise_or bitwise_xor equal greater greater_equal invert less "

@@ -25,6 +25,7 @@ from wengert.ops.cast import cast as cast
 from wengert.ops.cast import ensure_shape as ensure_shape
 from wengert.ops.cast import saturate_cast as saturate_cast
 from wengert.ops.checks import Assert as Assert
+from wengert.ops.checks import assert_less_equal as assert_less_equal
 from wengert.ops.checks import print_ as print_
 from wengert.ops.color import adjust_hue as adjust_hue
 from wengert.ops.color import adjust_saturation as adjust_saturation

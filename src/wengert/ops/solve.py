@@ -423,6 +423,45 @@ def triangular_solve(
     return apply(TRIANGULAR_SOLVE, a, b, lower=bool(lower), transpose=bool(adjoint))
 
 
+def banded_triangular_solve(
+    bands: TensorLike,
+    rhs: TensorLike,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Solves equations with triangular matrices that are given by their diagonals.
+
+    Element j of a diagonal stands in row j. They are written out as full matrices, so n² numbers
+    are needed.
+
+    Args:
+        bands: `[..., diagonals, n]`. Of lower matrices the main diagonal comes first, and the others
+            begin with elements without meaning; of upper ones it is last, and the others end so.
+        rhs: `[..., n, k]`.
+        lower: whether the matrices are lower ones.
+        adjoint: solves with the adjoints of the matrices.
+        name: without effect.
+
+    Returns:
+        x of `[..., n, k]` with matrix @ x = rhs.
+
+    Raises:
+        InvalidArgumentError: the shapes do not fit.
+
+    >>> bands = [[2.0, 2.0], [0.0, 1.0]]
+    >>> tf.linalg.banded_triangular_solve(bands, [[2.0], [3.0]]).numpy().tolist()
+    [[1.0], [1.0]]
+    """
+    diagonals = operand(bands)
+    rank = diagonals._array.ndim
+    require(rank >= 2, "banded_triangular_solve", "`bands` must have rank 2 or more", diagonals)
+    count = diagonals._array.shape[-2] - 1
+    k = (-count, 0) if lower else (0, count)
+    matrix = tf.diag(diagonals, k=k, align="LEFT_RIGHT")
+    return triangular_solve(matrix, rhs, lower, adjoint)
+
+
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Solves A @ x = rhs, given the Cholesky factor of A."""
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True)

@@ -31,11 +31,13 @@ from wengert.ops.declare import (
     jnp,
     lax,
     negative,
+    normalized_axis,
     operand,
     require,
     require_dtype,
     static,
     static_int,
+    tf,
     with_fallback,
 )
 from wengert.ops.threads import in_rows
@@ -348,3 +350,60 @@ def top_k(
         raise invalid("top_k", f"`k` {k} must be one number from 0 to {size}, the last size", x)
     _check_k(x, k, size)
     return TopKV2(*apply(TOP_K, x, k=k, dtype=wanted))
+
+
+class ApproxTopK(NamedTuple):
+    """The largest or smallest numbers along an axis, and where they stand."""
+
+    values: Any
+    indices: Any
+
+
+def approx_max_k(
+    operand: TensorLike, k: int, reduction_dimension: int = -1, recall_target: float = 0.95,
+    reduction_input_size_override: int = -1, aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:  # fmt: skip
+    """The `k` largest along an axis and their indices, in descending order; all of them are found.
+
+    Args:
+        operand: a floating tensor of rank 1 or more.
+        k: how many, at most the size of the axis.
+        reduction_dimension: the axis.
+        recall_target, reduction_input_size_override, aggregate_to_topk: without effect, since the
+            search is exact.
+        name: without effect.
+
+    Returns:
+        A named tuple of `values` and `indices`.
+
+    Raises:
+        InvalidArgumentError: the axis is shorter than `k`, or `recall_target` is not in (0, 1].
+
+    >>> tf.math.approx_max_k([1.0, 9.0, 5.0], k=2).indices.numpy().tolist()
+    [1, 2]
+    """
+    return _approximately("approx_max_k", operand, k, reduction_dimension, recall_target, 1)
+
+
+def approx_min_k(
+    operand: TensorLike, k: int, reduction_dimension: int = -1, recall_target: float = 0.95,
+    reduction_input_size_override: int = -1, aggregate_to_topk: bool = True,
+    name: str | None = None,
+) -> ApproxTopK:  # fmt: skip
+    """The `k` smallest along an axis and their indices, in ascending order; see `approx_max_k`."""
+    return _approximately("approx_min_k", operand, k, reduction_dimension, recall_target, -1)
+
+
+def _approximately(
+    name: str, given: TensorLike, k: int, axis: int, recall: float, sign: int
+) -> ApproxTopK:
+    x = operand(given)
+    require_dtype(x.dtype.is_floating, name, "`operand` must be floating", x)
+    require(0.0 < recall <= 1.0, name, f"`recall_target` must be in (0, 1]; got {recall}")
+    place = normalized_axis(name, static_int(name, axis, "reduction_dimension"), x)
+    order = [i for i in range(x._array.ndim) if i != place]
+    rows = tf.transpose(x if sign > 0 else -x, [*order, place])
+    back = [*range(place), len(order), *range(place, len(order))]
+    values, indices = (tf.transpose(y, back) for y in top_k(rows, k))
+    return ApproxTopK(values if sign > 0 else -values, indices)

@@ -107,7 +107,13 @@ def parse_device(name: str, device: Any) -> tuple[str, int] | None:
 
 @contextmanager
 def control_dependencies(control_inputs: TensorLike) -> Iterator[None]:
-    """Orders operations in a graph; eager code is in order already."""
+    """Orders operations in a graph; eager code is in order already.
+
+    Functions among the inputs are called, except in a function, as in TensorFlow.
+    """
+    if executing_eagerly() and isinstance(control_inputs, list | tuple):
+        for one in filter(callable, control_inputs):
+            one()
     yield
 
 
