@@ -389,3 +389,19 @@ def test_graphs_that_gain_nothing_stay_with_the_host(body, compiled):
     graph = tf.function(body).get_concrete_function(x).graph
     choice = choice_for(graph, [x.numpy()])
     assert (choice.due() < float("inf")) is compiled
+
+
+def test_images_of_a_batch_are_dilated_one_by_one():
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal((4, 130, 100, 5)).astype(np.float32)
+    w = rng.standard_normal((3, 2, 5)).astype(np.float32)
+    options: dict[str, Any] = {
+        "strides": [1, 2, 1, 1],
+        "padding": "SAME",
+        "data_format": "NHWC",
+        "dilations": [1, 1, 1, 1],
+    }
+    whole = tf.nn.dilation2d(x, w, **options).numpy()
+    for k in range(4):
+        alone = tf.nn.dilation2d(x[k : k + 1], w, **options)
+        np.testing.assert_array_equal(whole[k : k + 1], alone)

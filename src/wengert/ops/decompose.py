@@ -104,8 +104,17 @@ def safe_reciprocal(x: Tensor) -> Tensor:
 @in_float32
 def _cholesky_kernel(x: np.ndarray) -> np.ndarray:
     must_be_square(x)
-    must_be_finite(np.tril(x))
-    return lapack.cholesky(x)
+    out = lapack.cholesky(x)
+    # The sum tells at little cost that all numbers are finite.
+    if not np.isfinite(np.add.reduce(out, None)):
+        must_be_finite(np.tril(x))
+    return out
+
+
+def _lower_factor(x: np.ndarray) -> np.ndarray:
+    out = _cholesky_kernel(x)
+    # Where a matrix has no factor, NaN stands above the diagonal, too.
+    return np.tril(out) if out.size and (out[..., 0, -1] != 0).any() else out
 
 
 @finite_or_nan
@@ -131,7 +140,7 @@ def _cholesky_grad(g: Tensor, out: Tensor) -> Tensor:
 CHOLESKY = Op(
     "cholesky",
     "x",
-    kernel=lambda x: np.tril(_cholesky_kernel(x)),
+    kernel=_lower_factor,
     infer=square("cholesky"),
     lower=lower_in_float32(lambda x: lower_triangle(_lower_cholesky(lower_triangle(x)))),
     grad=_cholesky_grad,

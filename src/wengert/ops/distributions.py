@@ -204,6 +204,7 @@ RANDOM_NORMAL = Op(
     lower=_lower_normal,
     grad=None,
     cost=SLOW,
+    xla_share=6,
 )
 
 

@@ -280,6 +280,7 @@ BETAINC = Op(
     accepts=dtypes.FLOAT,
     broadcasts=True,
     elementwise=True,
+    xla_share=4,
 )
 
 

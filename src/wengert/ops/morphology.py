@@ -35,6 +35,7 @@ from wengert.ops.declare import (
 )
 from wengert.ops.sizes import checked
 from wengert.ops.sliding import extent, outer_sizes, per_axis, resolve
+from wengert.ops.threads import in_batches
 
 
 def _walk(
@@ -107,7 +108,7 @@ def _infer_places(
 PLACES = Op(
     "dilation2d_place",
     "x w",
-    kernel=checked(lambda x, w, **at: _places(np, _walk, x, w, **at), _infer_places),
+    kernel=checked(in_batches(lambda x, w, **at: _places(np, _walk, x, w, **at)), _infer_places),
     infer=_infer_places,
     # `jnp` has NumPy's functions, so that one text serves both engines.
     lower=checked(

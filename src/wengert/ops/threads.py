@@ -163,25 +163,51 @@ def in_rows(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[...,
     return run
 
 
+def in_batches(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[..., Any]:
+    """A kernel that takes the elements of the first axis of its first array one by one.
+
+    Threads share those of a large array; the other arrays are whole for each.
+    """
+
+    @functools.wraps(kernel)
+    def run(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> Any:
+        if x.size < least or x.ndim < 2 or len(x) < 2:
+            return kernel(x, *rest, **attrs)
+        count = max(1, BLOCK // (x.size // len(x)))
+        return _joined(lambda part: kernel(x[part], *rest, **attrs), blocks_of(len(x), count))
+
+    return run
+
+
 def _of_rows(
     kernel: Callable[..., Any], rows: list[np.ndarray], attrs: dict[str, Any], lead: tuple[int, ...]
 ) -> Any:
     count, width = rows[0].shape
-    first, *others = blocks_of(count, max(1, BLOCK // width))
-    begin = kernel(*[y[first] for y in rows], **attrs)
+    outs = _joined(
+        lambda part: kernel(*[y[part] for y in rows], **attrs),
+        blocks_of(count, max(1, BLOCK // width)),
+    )
+    if isinstance(outs, tuple):
+        return tuple([out.reshape(*lead, *out.shape[1:]) for out in outs])
+    return outs.reshape(*lead, *outs.shape[1:])
+
+
+def _joined(call: Callable[[slice], Any], parts: list[slice]) -> Any:
+    """The results of each part, one behind the other; perhaps several arrays."""
+    first, *others = parts
+    begin = call(first)
     single = not isinstance(begin, tuple)
     begins = (begin,) if single else begin
-    outs = [np.empty((count, *b.shape[1:]), b.dtype) for b in begins]
+    outs = [np.empty((parts[-1].stop, *b.shape[1:]), b.dtype) for b in begins]
 
     def put(part: slice, results: tuple[np.ndarray, ...]) -> None:
         for out, result in zip(outs, results, strict=True):
             out[part] = result
 
     def work(part: slice) -> None:
-        result = kernel(*[y[part] for y in rows], **attrs)
+        result = call(part)
         put(part, (result,) if single else result)
 
     put(first, begins)
     share(work, others)
-    shaped = tuple([out.reshape(*lead, *out.shape[1:]) for out in outs])
-    return shaped[0] if single else shaped
+    return outs[0] if single else tuple(outs)
