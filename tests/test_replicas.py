@@ -12,6 +12,7 @@ import pytest
 import wengert as tf
 from wengert.distribute.strategies import Strategy
 from wengert.distribute.values import PerReplica
+from wengert.engines.replica_sums import with_joined_sums
 
 CPUS = tuple(f"/job:localhost/replica:0/task:0/device:CPU:{k}" for k in range(4))
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
@@ -489,3 +490,28 @@ def test_a_library_lets_its_variables_drift(strategy, tmp_path, monkeypatch):
     assert v.numpy() == 1.5 and doubled().numpy() == 3.0  # a trace of the time before
     v.assign(4.0)
     assert plain(step(x)) == [3.0, 4.0, 5.0, 6.0]
+
+
+def test_gradients_by_weights_are_one_product(strategy):
+    """Of replicas that share a device: their batches joined, not a product for each."""
+    weights = [tf.Variable(w) for w in STARTS]
+    step = make_step(weights)
+    run = tf.function(lambda x, y: strategy.run(step, (x, y)))
+    graph = run.get_concrete_function(rows(X), rows(Y)).graph
+    (node,) = [n for n in graph.walk() if n.op.name == "replicated"]
+    names = [n.op.name for n in with_joined_sums(node.attrs["graph"], 4).nodes]
+    assert names.count("all_reduce") == 0 and names.count("all_gather") == 4
+    assert names.count("matmul_tn") == 2
+
+
+def test_the_mean_of_gradients_by_weights(strategy):
+    w = tf.Variable(STARTS[0])
+
+    def fn(x):
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(tf.matmul(x, w) ** 2)
+        return context().all_reduce(MEAN, tape.gradient(y, w))
+
+    wanted = 2 * X.T @ (X @ STARTS[0]) / 4
+    for result in three_ways(strategy, fn, (rows(X),)):
+        np.testing.assert_allclose(result.values[3].numpy(), wanted, rtol=1e-4, atol=1e-4)

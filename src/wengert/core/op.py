@@ -272,6 +272,8 @@ class Op:
     - `row_lists`: whether the host kernel `"takes"` lists of rows or `"makes"` one, where XLA has
       arrays.
     - `takes_padded`: its lowering takes stacks of which only some rows count (`core.padded_stacks`).
+    - `adds_up`: a function of the specs of the inputs and the attributes: the axes, one for each input,
+      along which they may be parted so that the results of the parts add up to that of the whole.
     - `replicas`: whether the result is `"joined"`, made of the values of all replicas and the same in
       each, or its `"own"` in each replica; other operations compute with what their replica has.
     - `calls_python`: it hands arrays to Python, or variables whose values Python may have changed.
@@ -283,6 +285,7 @@ class Op:
     __slots__ = (
         "__weakref__",
         "accepts",
+        "adds_up",
         "broadcasts",
         "calls_python",
         "contents",
@@ -364,6 +367,7 @@ class Op:
         contents: Callable[[Any, Any], np.ndarray | None] | None = None,
         row_lists: Literal["", "takes", "makes"] = "",
         takes_padded: bool = False,
+        adds_up: Callable[..., tuple[int, ...] | None] | None = None,
         replicas: Literal["", "joined", "own"] = "",
         calls_python: bool = False,
         hazards: Hazards = NO_HAZARDS,
@@ -408,6 +412,7 @@ class Op:
         self.contents = contents
         self.row_lists: Literal["", "takes", "makes"] = row_lists
         self.takes_padded = takes_padded
+        self.adds_up = adds_up
         self.replicas: Literal["", "joined", "own"] = replicas
         self.calls_python = calls_python
         self.hazards = hazards

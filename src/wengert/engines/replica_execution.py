@@ -20,6 +20,7 @@ from wengert.core.types import JaxArray
 from wengert.engines import host
 from wengert.engines.lower import LOWERINGS
 from wengert.engines.padded_stacks import row_form, row_of, stack_of
+from wengert.engines.replica_sums import with_joined_sums
 from wengert.engines.subgraph_lowering import Inside, as_arrays
 from wengert.graph.ir import Graph, Node
 from wengert.ops.collectives import AXIS
@@ -36,7 +37,8 @@ SIDE_BY_SIDE: Hook[Callable[[Graph, Any, Any, int], Graph]] = Hook(
 
 def _run_replicated(graph: Graph, node: Node) -> Any:
     axes, ends, replicas = (node.attrs[k] for k in ("axes", "ends", "replicas"))
-    run = host.prepared(SIDE_BY_SIDE.call(node.attrs["graph"], axes, ends, replicas))
+    inner = with_joined_sums(node.attrs["graph"], replicas)
+    run = host.prepared(SIDE_BY_SIDE.call(inner, axes, ends, replicas))
 
     def replicated(*arrays: np.ndarray) -> list[np.ndarray]:
         given: list[Any] = []
@@ -67,14 +69,16 @@ def _stacked(rows: list[np.ndarray]) -> np.ndarray:
 def _lower_replicated(
     graph: Graph, node: Node, given: list[JaxArray | np.ndarray], attrs: Any, low: Lowering
 ) -> list[JaxArray]:
-    inside = Inside(low, attrs["graph"])
+    on_mesh = low.mesh is not None and low.mesh.size == attrs["replicas"]
+    inner = attrs["graph"]
+    inside = Inside(low, inner if on_mesh else with_joined_sums(inner, attrs["replicas"]))
     axes, ends, replicas = attrs["axes"], attrs["ends"], attrs["replicas"]
     mapped = [x for x, a in zip(given, axes, strict=True) if a == 0 and type(x) is Padded]
     if any(x.counts[0] is not None for x in mapped):
         raise rows_unknown()
     given = [row_form(x) if a == 0 else x for x, a in zip(as_arrays(given), axes, strict=True)]
     run = lambda *rows: inside.run(*map(row_of, rows))
-    if low.mesh is not None and low.mesh.size == replicas:
+    if on_mesh:
         return _on_mesh(run, inside, given, attrs, low)
     mapped_run = jax.vmap(run, axes, 0, axis_name=AXIS, axis_size=replicas)
     results, bad, wanted = mapped_run(*given)

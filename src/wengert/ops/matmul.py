@@ -236,6 +236,7 @@ MATMUL_TN = Op(
     grad=(lambda g, y: apply2(MATMUL_NT, y, g), lambda g, x: apply2(MATMUL, x, g)),
     accepts=dtypes.NUMERIC,
     cost=product,
+    adds_up=lambda x, y: (0, 0),
 )
 
 

@@ -188,6 +188,7 @@ SUM_TO = Op(
     takes_padded=True,
     hazards=TAME,
     unchanged=lambda x, shape: x.shape is not None and x.shape == shape,
+    adds_up=lambda x, shape: (0,) if x.shape and len(x.shape) > len(shape) else None,
 )
 
 
