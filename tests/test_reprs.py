@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from functools import singledispatch
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 import wengert as tf
+from wengert.ops import array_methods
 
 
 class Net(tf.Module):
@@ -140,3 +144,24 @@ def test_a_memory_report_and_a_ledger_read_the_same_without_a_notebook() -> None
 
 def test_settings() -> None:
     assert repr(tf.explain.settings) == "Settings(none_gradients='warn')"
+
+
+def test_an_iterator_says_how_far_it_is() -> None:
+    iterator = iter(tf.data.Dataset.range(3))
+    next(iterator)
+    assert repr(iterator) == "<OwnedIterator element_spec=int64[], 1 given>"
+
+
+def test_ipython_offers_what_dir_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its completion asks the class of an object, too, unless it is told otherwise."""
+    generics: Any = ModuleType("IPython.utils.generics")
+    generics.complete_object = singledispatch(lambda value, names: names)
+    for name in ("IPython", "IPython.utils"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "IPython.utils.generics", generics)
+    monkeypatch.setattr(array_methods, "ipython", object)
+    array_methods._offer_in_ipython()
+    for value in (tf.ones([2]), tf.Variable(1.0)):
+        offered = generics.complete_object(value, ["backward"])
+        assert "shape" in offered and "backward" not in offered
+    assert generics.complete_object(3, ["real"]) == ["real"]

@@ -21,6 +21,7 @@ from wengert.data import dataset_arguments
 from wengert.data.graph_iterators import TracedIterator, ended
 from wengert.data.iterator_specs import IteratorSpec
 from wengert.data.plan import Plan, Run
+from wengert.data.structure import show_spec
 from wengert.graph.builder import building
 
 if TYPE_CHECKING:
@@ -72,6 +73,9 @@ class OwnedIterator(Iterator, Trackable, Resource):
         self._lock = new_lock()
         self._number: Any = None
         self._waiting: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"<OwnedIterator element_spec={show_spec(self.element_spec)}, {self._given} given>"
 
     def _start(self) -> None:
         self._began = [(step._key, step._epochs.number) for step in self._random]

@@ -8,11 +8,13 @@ have not, is refused with what to write.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 
+from wengert.core.sites import ipython
 from wengert.ops.declare import Tensor, TensorLike, Value, Variable, at_site, executing_eagerly, tf
 from wengert.ops.numpy_arrays import Linked, LinkedArray, answer, plain, written
 
@@ -192,3 +194,13 @@ def _offered(self: Value) -> list[str]:
 
 
 setattr(Value, "__dir__", _offered)  # noqa: B010  # as the others
+
+
+def _offer_in_ipython() -> None:
+    """Lets IPython offer what `dir` shows after a dot; by itself it asks the class, too."""
+    if ipython() is not None:
+        generics = import_module("IPython.utils.generics")
+        generics.complete_object.register(Value, lambda value, names: dir(value))
+
+
+_offer_in_ipython()
