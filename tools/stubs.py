@@ -31,7 +31,6 @@ HEADER = '"""Made by `python -m tools.stubs`: the names that checkers and editor
 OWN = (
     "wengert.data.experimental",
     "wengert.experimental.dlpack",
-    "wengert.experimental.numpy",
     "wengert.compat.v1",
 )
 OF_KERAS = ("keras", "losses", "metrics", "optimizers")

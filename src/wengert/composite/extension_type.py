@@ -58,7 +58,7 @@ class ExtensionTypeMetaclass(type):
         cls._self_own_fields = tuple(found[k] for k in own)
         cls._self_fields = tuple(found.values())
         cls._self_resolved = not any(isinstance(f.kind, str) for f in found.values())
-        cls.Spec = _spec_class(cls, members.get("Spec"))  # type: ignore[attr-defined]
+        setattr(cls, "Spec", _spec_class(cls, members.get("Spec")))  # noqa: B010  # no annotation
         cls.__signature__ = _signature(cls._self_fields)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -160,6 +160,7 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
     [1.0, 0.0]
     """
 
+    _spec_base: Any = None
     _self_fields: tuple[Field, ...] = ()
     _self_own_fields: tuple[Field, ...] = ()
     _self_resolved = True
@@ -224,7 +225,8 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
     def _type_spec(self) -> Any:
         known = self.__dict__.get("_self_spec")
         if known is None:
-            known = self.__dict__["_self_spec"] = type(self).Spec.from_value(self)  # type: ignore[attr-defined]
+            kind: Any = type(self)
+            known = vars(self)["_self_spec"] = kind.Spec.from_value(self)
         return known
 
     @property
@@ -455,11 +457,12 @@ def _stacked(column: list[Any]) -> Any:
 
 def _rows(part: Any) -> Any:
     if isinstance(part, CompositeTensor):
-        return part._type_spec._unbatch_value(part)  # type: ignore[attr-defined]  # where rows can be cut
+        kind: Any = part._type_spec
+        return kind._unbatch_value(part)
     return tf.unstack(part)
 
 
-ExtensionType._spec_base = ExtensionTypeSpec  # type: ignore[attr-defined]
+ExtensionType._spec_base = ExtensionTypeSpec
 
 
 class BatchableExtensionType(ExtensionType):

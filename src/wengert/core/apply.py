@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,9 +33,11 @@ from wengert.core.errors import (
     say,
 )
 from wengert.core.failures import failures
+from wengert.core.hooks import Hook
 from wengert.core.host_memory import keep_freed
 from wengert.core.observers import observed
 from wengert.core.op import Op, ShapeDtype
+from wengert.core.process_settings import PROCESS
 from wengert.core.sites import SEEN, RawSite, find, place
 from wengert.core.tensor import Tensor, Value, new_id
 
@@ -48,6 +50,10 @@ _frame = sys._getframe
 # turns them into exceptions, the kernel runs again under `errstate` (see `rescue`).
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"wengert\.")
 
+# Tensors in the dtype that they have together, where `PROCESS.promotes`.
+PROMOTE: Hook[Callable[[Any], list[Any]]] = Hook(
+    "promote dtypes", "wengert.experimental.numpy_api.behavior"
+)
 keep_freed()
 
 
@@ -234,9 +240,11 @@ def _mixes(op: Op, inputs: tuple[Any, ...]) -> bool:
 
 
 def answer_refused(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    """What an operation gives for composites among inputs that it refuses; else an error."""
+    """What an operation gives for inputs that it refuses: composites, or dtypes to be promoted."""
     if any(isinstance(x, CompositeOperand) for x in inputs):
         return ANSWER.call(op, inputs, attrs)
+    if PROCESS.promotes and op.elementwise and len({x.dtype for x in inputs}) > 1:
+        return apply(op, *PROMOTE.call(inputs), **attrs)
     raise bad_dtype(op, inputs)
 
 

@@ -20,6 +20,9 @@ class Process:
         "exact_sites",
         "filters_tracebacks",
         "lost_xla",
+        "prefers_float32",
+        "promotes",
+        "safe_promotion",
         "step_driver",
         "told_jax",
         "used_xla",
@@ -36,6 +39,9 @@ class Process:
         self.exact_sites = 0  # how many want call sites walked to, not remembered
         self.filters_tracebacks = True  # errors are shown without frames of libraries
         self.lost_xla = False  # forked from a process that used XLA
+        self.prefers_float32 = False  # of NumPy's functions: numbers without a dtype have 32 bits
+        self.promotes = False  # operators promote dtypes by NumPy's rules
+        self.safe_promotion = False  # and refuse promotions that lose numbers or widen them
         self.step_driver = ""  # the module whose functions of an iterator run as plain Python
         self.told_jax = False  # JAX runs programs for the CPU in the calling thread
         self.used_xla = False

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy import ndarray
 
-from wengert.core.apply import fits, rescue
+from wengert.core.apply import PROMOTE, fits, rescue
 from wengert.core.failures import failures
+from wengert.core.process_settings import PROCESS
 from wengert.core.shapes import broadcast
 from wengert.core.sites import SEEN, place
 from wengert.core.tensor import new_id
@@ -200,7 +201,12 @@ def adopted(value: Any, beside: Value | Alias) -> Value | Alias:
     usual = type(value) in _PLAIN and type(beside) is Tensor and beside._array.dtype is _FLOAT
     cached = _numbers.get(value) if usual else None
     if cached is None:
-        cached = operand(value, None, beside.dtype)
+        try:
+            cached = operand(value, None, beside.dtype)
+        except (TypeError, ValueError):
+            if not PROCESS.promotes:
+                raise
+            return PROMOTE.call([value])[0]  # a fraction beside whole numbers
         if usual and value:
             if len(_numbers) >= _MOST:
                 _numbers.clear()

@@ -21,7 +21,8 @@ TABLE = {
     "ops.checks": "Assert assert_less_equal print_",
     "ops.color": "adjust_hue adjust_saturation convert_image_dtype",
     "ops.compare": (
-        "bitwise_and bitwise_or bitwise_xor equal greater greater_equal invert less "
+        "bitwise_and bitwise_or bitwise_xor equal greater greater_equal invert is_finite is_inf "
+        "is_nan less less_equal "
         "logical_and logical_not logical_or logical_xor not_equal"
     ),
     "ops.complex": "angle complex conj imag real",

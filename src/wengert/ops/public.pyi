@@ -37,7 +37,11 @@ from wengert.ops.compare import equal as equal
 from wengert.ops.compare import greater as greater
 from wengert.ops.compare import greater_equal as greater_equal
 from wengert.ops.compare import invert as invert
+from wengert.ops.compare import is_finite as is_finite
+from wengert.ops.compare import is_inf as is_inf
+from wengert.ops.compare import is_nan as is_nan
 from wengert.ops.compare import less as less
+from wengert.ops.compare import less_equal as less_equal
 from wengert.ops.compare import logical_and as logical_and
 from wengert.ops.compare import logical_not as logical_not
 from wengert.ops.compare import logical_or as logical_or
