@@ -285,7 +285,12 @@ def as_dict(value: ExtensionType) -> dict[str, Any]:
 class ExtensionTypeSpec(CompositeSpec):
     """The type of the values of a class: its fields, with specs in the place of tensors."""
 
-    value_type: Any = None  # type: ignore[assignment]  # of the class, not of the value
+    _kind: Any = None
+
+    @property
+    def value_type(self) -> Any:
+        """The class of the values."""
+        return self._kind
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = self.value_type
@@ -370,7 +375,7 @@ def _spec_class(cls: Any, given: Any) -> type:
     """The class of the specs of a class, with what its own class `Spec` adds."""
     inherited = [b.Spec for b in cls.__mro__[1:] if "Spec" in vars(b)][:1] or [cls._spec_base]
     bases = (given, *inherited) if isinstance(given, type) else tuple(inherited)
-    names = {"value_type": cls, "__module__": cls.__module__, "__hash__": CompositeSpec.__hash__}
+    names = {"_kind": cls, "__module__": cls.__module__, "__hash__": CompositeSpec.__hash__}
     return type("Spec", bases, {**names, "__qualname__": f"{cls.__qualname__}.Spec"})
 
 
