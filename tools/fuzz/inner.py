@@ -340,9 +340,11 @@ def third_order(g: Generator, depth: int) -> None:
         g.write("    " * k + f"with tf.GradientTape() as {t}:")
         g.write("    " * (k + 1) + f"{t}.watch({x})")
     called = g.pick(f"{h}({x})", f"{h}({x} * {x})", f"tf.function({h})({x})")
-    g.write("    " * 3 + f"{y} = tf.reduce_sum({called} * {x})")
+    total = g.pick("tf.reduce_sum({})", "{}")
+    g.write("    " * 3 + f"{y} = {total.format(f'{called} * {x}')}")
     for k in (2, 1):
-        g.write("    " * k + f"{y} = tf.reduce_sum({tapes[k]}.gradient({y}, {x}, {ZERO}))")
+        slope = f"{tapes[k]}.gradient({y}, {x}, unconnected_gradients='zero')"
+        g.write("    " * k + f"{y} = {total.format(slope)}")
     g.scope[x] = kind
     g.let(kind, f"{tapes[0]}.gradient({y}, {x}, {ZERO})")
 
