@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,12 @@ from tools.fuzz.running import run
 from wengert.core.op import REGISTRY
 
 HOST, XLA = 156, 6
-# Being mended: a conditional `return` in `finally`, and the variable of a loop of no turns.
-WAITING = frozenset({"try_finally", "last_turn"})
 SOUND = 7  # a program that all modes can run
 CASES = repeatable_rows()
 
 
 def check(seed: int, modes: list[str]) -> None:
-    program = generate(seed, CASES, without=WAITING)
+    program = generate(seed, CASES)
     found = Checker(tf, modes).check(program)
     assert not found, script(program, found[0])
 
@@ -110,7 +109,8 @@ def test_a_missed_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     gather: Any = tf.gather
     clipped = lambda x, i: gather(x, i if tf.executing_eagerly() else tf.minimum(i, 2))
     monkeypatch.setattr(tf, "gather", clipped)
-    body = _found(_programs("found = tf.gather(x, n + 2) * s"), "host")
+    program = _programs("found = tf.gather(x, n + 2) * s")
+    body = _found(replace(program, needs=frozenset({"errors"})), "host")
     assert "gather" in body and body.count("\n") <= 3
 
 
@@ -160,3 +160,17 @@ def test_open_sizes_and_no_rows_at_all_are_among_the_arguments() -> None:
     rows_of = [Program("", seed).arguments(1)[3].shape[0] for seed in range(50)]
     assert {0, 1, 4} <= set(rows_of)
     assert all(np.isfinite(a).all() for a in Program("", 3).arguments())
+
+
+def test_an_error_of_a_program_that_is_no_mistake_is_found() -> None:
+    checker = Checker(tf, ["eager", "host"])
+    program = _programs("found = tf.constant({}[0])")
+    (d,) = checker.check(program)
+    assert d.kind == "raised KeyError" and d.mode == "eager"
+    assert not checker.check(replace(program, needs=frozenset({"errors"})))
+
+
+def test_an_error_that_comes_after_outcome_is_none() -> None:
+    """A size that only the run knows: `outcome` has returned when the function fails."""
+    line = "found = outcome(lambda: tf.bitcast(tf.cast(r[0] > 0.0, tf.uint8)[: n * 0 + 3], tf.int32), F)"
+    assert not Checker(tf, ["eager", "host", "open"]).check(_programs(line))

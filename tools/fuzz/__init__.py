@@ -15,6 +15,9 @@ Modes: `eager`; `host`, the host engine, tapes inside the function; `around`, ta
 call; `open`, the host engine without known sizes, called with arguments of two sizes; `auto`,
 the engine Wengert chooses, second call; `xla` and `xla_open`, compiled. The first is the standard.
 
+`--only` and `--rows` make programs of some constructs and rows alone. Which mended faults the fuzzer
+finds when they are put back stands in `README.md` beside this file.
+
 A program is determined by its seed. `--resume` keeps a JSON file of what ran, so that a run that is
 stopped goes on where it was; coverage is printed at the end.
 """

@@ -76,7 +76,7 @@ class Checker:
                 theirs.arrays[name] = ours.arrays.get(name, x)
             if x.shape == (0,) and "map_fn" in program.text:  # docs/differences.md
                 mine = ours.arrays.get(name, x)
-                theirs.arrays[name] = x if mine.size else mine
+                theirs.arrays[name] = x if np.size(mine) else mine
         d = self._pair(program, "tensorflow", 0, theirs, ours, count)
         if d and any(self.differs_alone(*row) for row in _ROW.findall(program.text)):
             count("a row differs from TensorFlow's alone")
