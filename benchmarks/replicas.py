@@ -241,12 +241,9 @@ class Peer:
         self.process.wait()
 
 
-def measure(peers: dict[str, Peer], row: str, rounds: int) -> tuple[float, float] | None:
+def measure(ours: Peer, theirs: Peer, row: str, rounds: int) -> tuple[float, float]:
     """The best figures of a row and of what it is compared with, by turns."""
-    _, other, against, _, _ = ROWS[row]
-    if other not in peers:
-        return None
-    pair = ((peers["wengert"], row.split()[0]), (peers[other], against))
+    pair = ((ours, row.split()[0]), (theirs, ROWS[row][2]))
     counted = row.startswith(("trace", "nodes"))
     if not counted:
         checks = [peer.ask(work).get("check") or 0.0 for peer, work in pair]
@@ -273,33 +270,33 @@ def main() -> None:
     if options.serve:
         serve(options.serve, options.threads)
         return
-    wanted = options.only or [*ROWS, *LEAST]
-    pythons = {"wengert": sys.executable}
-    if any(row in ROWS and ROWS[row][1] == "tensorflow" for row in wanted):
-        pythons["tensorflow"] = options.tf_python
-    peers = {f: Peer(f, python, options.threads) for f, python in pythons.items()}
+    ours = Peer("wengert", sys.executable, options.threads)
     try:
-        peers = {f: peer for f, peer in peers.items() if peer.alive}
-        for row in wanted:
-            report(row, peers, options.rounds)
+        for row in options.only or [*ROWS, *LEAST]:
+            report(row, ours, options)
     finally:
-        for peer in peers.values():
-            peer.close()
+        ours.close()
 
 
-def report(row: str, peers: dict[str, Peer], rounds: int) -> None:
+def report(row: str, ours: Peer, options: argparse.Namespace) -> None:
     """Measures a row and prints its line."""
     if row in LEAST:
         title, least = LEAST[row]
-        figure = max(peers["wengert"].ask(row)["figure"] for _ in range(rounds))
+        figure = max(ours.ask(row)["figure"] for _ in range(options.rounds))
         verdict = "reached" if figure >= least else "missed"
         print(f"{title:45} {figure:9.0f}   ≥ {least}: {verdict}", flush=True)
         return
-    title, _, _, what, limit = ROWS[row]
-    found = measure(peers, row, rounds)
-    if found is None:
-        print(f"{title:45} not measured: no {TITLES[ROWS[row][1]]}", flush=True)
-        return
+    title, other, _, what, limit = ROWS[row]
+    # Strategies of TensorFlow that are made one after the other in a process disturb each other.
+    theirs = ours if other == "wengert" else Peer(other, options.tf_python, options.threads)
+    try:
+        if not theirs.alive:
+            print(f"{title:45} not measured: no {TITLES[other]}", flush=True)
+            return
+        found = measure(ours, theirs, row, options.rounds)
+    finally:
+        if theirs is not ours:
+            theirs.close()
     ratio = found[0] / found[1]
     verdict = "reached" if ratio <= limit else "missed"
     figures = f"{found[0]:9.4g} / {found[1]:9.4g} = {ratio:5.2f}"

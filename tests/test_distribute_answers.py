@@ -28,33 +28,14 @@ def four_logical_cpus() -> Iterator[None]:
     tf.config.set_logical_device_configuration(cpu, None)
 
 
-NOT_YET = (Path(__file__).parent / "distribute_cases" / "not_yet.txt").read_text().split()
-
-
 def test_every_case_is_recorded() -> None:
     assert set(CASES) == set(ANSWERS)
     assert set(DIFFERENCES) <= set(CASES)
 
 
-def _has_several() -> bool:
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    try:
-        return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).num_replicas_in_sync == 2
-    except NotImplementedError:
-        return False
-    finally:
-        tf.config.set_logical_device_configuration(cpu, None)
-
-
-@pytest.mark.skipif(not _has_several(), reason="one replica so far")
 @pytest.mark.parametrize("traced", [False, True], ids=["eager", "traced"])
 @pytest.mark.parametrize("case", CASES)
-def test_answers_are_those_of_tensorflow(
-    case: str, traced: bool, request: pytest.FixtureRequest
-) -> None:
-    if case in NOT_YET:
-        request.applymarker(pytest.mark.xfail(reason="not yet"))
+def test_answers_are_those_of_tensorflow(case: str, traced: bool) -> None:
     found = json.loads(json.dumps(answer(tf, case, traced)))
     if case in DIFFERENCES:
         assert agree(found, DIFFERENCES[case]), found

@@ -64,7 +64,6 @@ def repr_of_strategy_objects(e: Env) -> Any:
         repr(e.d.InputOptions()),
         repr(e.d.RunOptions()),
         repr(e.d.InputReplicationMode.PER_REPLICA),
-        repr(e.tf.VariableAggregation.ONLY_FIRST_REPLICA),
         repr(e.tf.VariableSynchronization.ON_READ),
     ]
 
