@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from wengert.core.types import DType, SymbolicTensor
 
 
+def _empty(kind: type) -> Any:
+    return kind.__new__(kind)
+
+
+_OWN = (__name__.partition(".")[0], "tensorflow")
+
+
 class CompositeTensor(ActsAsTensor):
     """The base of values that are made of several tensors."""
 
@@ -57,6 +64,8 @@ class CompositeTensor(ActsAsTensor):
         return "Convert its components."
 
     def __reduce__(self) -> Any:
+        if type(self).__module__.partition(".")[0] not in _OWN:  # of a library: as any object
+            return _empty, (type(self),), self.__getstate__()
         # Never by the name of its class: Keras wants some of them under TensorFlow's names, which
         # lead nowhere in a process without Keras.
         return _restore, (self._type_spec, components(self))
