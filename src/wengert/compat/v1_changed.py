@@ -91,6 +91,13 @@ def softmax_cross_entropy_with_logits(
     return new(stop_gradient(operand(labels)), logits, dim if axis is None else axis)
 
 
+def _fused_batch_norm(*args: Any, **kwargs: Any) -> Any:
+    """Normalised values, mean and variance; see `wengert.ops.fused_batch_norm`."""
+    from wengert.ops.fused_batch_norm import fused_batch_norm
+
+    return fused_batch_norm(*args, **kwargs)
+
+
 def while_loop(
     cond: Any, body: Any, loop_vars: Any, *options: Any, return_same_structure: bool = False,
     **named: Any,
@@ -118,6 +125,7 @@ _OLD = {
         "erosion2d": None,
         "fractional_avg_pool": None,
         "fractional_max_pool": None,
+        "fused_batch_norm": _fused_batch_norm,
         "in_top_k": in_top_k,
         "pool": None,
         "softmax_cross_entropy_with_logits": softmax_cross_entropy_with_logits,

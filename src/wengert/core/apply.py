@@ -239,10 +239,19 @@ def _mixes(op: Op, inputs: tuple[Any, ...]) -> bool:
     return False
 
 
+# Classes of libraries derived from variables that have a conversion to tensors of their own: their
+# dtype need not be that of their array.
+CONVERTED: set[type] = set()
+
+
 def answer_refused(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """What an operation gives for inputs that it refuses: composites, or dtypes to be promoted."""
     if any(isinstance(x, CompositeOperand) for x in inputs):
         return ANSWER.call(op, inputs, attrs)
+    if CONVERTED and any(isinstance(x, tuple(CONVERTED)) for x in inputs):
+        from wengert.core.convert import operand
+
+        return apply(op, *[operand(x) for x in inputs], **attrs)
     if PROCESS.promotes and op.elementwise and len({x.dtype for x in inputs}) > 1:
         return apply(op, *PROMOTE.call(inputs), **attrs)
     raise bad_dtype(op, inputs)

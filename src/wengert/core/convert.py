@@ -18,7 +18,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core import late_operations as late
-from wengert.core.apply import wrap
+from wengert.core.apply import CONVERTED, wrap
 from wengert.core.composite_operands import CompositeOperand
 from wengert.core.context import executing_eagerly
 from wengert.core.dims import Dim
@@ -58,6 +58,8 @@ def operand(value: Any, dtype: DType | None = None, hint: DType | None = None) -
     if hint is not None and dtype is None and (kind is float or kind is int):
         return scalar(value, hint)
     if isinstance(value, Value):
+        if CONVERTED and isinstance(value, tuple(CONVERTED)):
+            return by_program(value, dtype)
         if dtype is not None and value.dtype is not dtype:
             raise _mismatch(value, dtype)
         return value
@@ -121,6 +123,7 @@ def register_tensor_conversion_function(
         raise at_site(TypeError(text))
     if not callable(conversion_func):
         raise unexpected("register_tensor_conversion_function", "a function", conversion_func)
+    CONVERTED.update(k for k in kinds if issubclass(k, Value))
     CONVERSIONS.append((priority, kinds, conversion_func))
     CONVERSIONS.sort(key=lambda entry: entry[0])
 

@@ -108,6 +108,11 @@ class TensorSpec(TypeSpec):
             raise ValueError(f"TensorSpec: {self} and {other} have no common type.")
         return TensorSpec(self._shape.most_specific_compatible_shape(other.shape), self._dtype)
 
+    def _with_tensor_ranks_only(self) -> TensorSpec:
+        """The spec with every size unknown; Keras 2 asks for it."""
+        rank = self._shape.rank
+        return TensorSpec(None if rank is None else [None] * rank, self._dtype)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and (self._shape, self._dtype, self._name) == (
             other.shape,

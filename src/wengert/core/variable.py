@@ -231,6 +231,13 @@ class Variable(Scattered):
         return self._dtype
 
     @property
+    def op(self) -> None:
+        """In a function what changes a variable needs not be run again; elsewhere there is none."""
+        if building_graph() is None:
+            text = "Variable: `op` belongs to graphs; outside functions operations have run."
+            raise at_site(AttributeError(text, name="op", obj=None))
+
+    @property
     def trainable(self) -> bool:
         return self._trainable
 

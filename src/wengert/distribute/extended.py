@@ -58,7 +58,7 @@ class StrategyExtended:
             var: the variable.
             fn: a function of the variable and the other arguments.
             args, kwargs: its other arguments.
-            group: without effect; there is one result.
+            group: whether to give the result itself, and not a tuple of it.
 
         Returns:
             What `fn` returns.
@@ -74,7 +74,8 @@ class StrategyExtended:
         if here().replicas and not here().crossing:
             return fn(var, *args, **(kwargs or {}))
         place = Here(self._strategy, True, here().replicas)
-        return within(place, fn, var, *args, **(kwargs or {}))
+        result = within(place, fn, var, *args, **(kwargs or {}))
+        return result if group else (result,)
 
     def update_non_slot(
         self,
@@ -87,7 +88,8 @@ class StrategyExtended:
         """Runs `fn` once, between replicas."""
         demand_crossing("update_non_slot")
         place = Here(self._strategy, True, here().replicas)
-        return within(place, fn, *args, **(kwargs or {}))
+        result = within(place, fn, *args, **(kwargs or {}))
+        return result if group else (result,)
 
     def non_slot_devices(self, var_list: Sequence[Variable]) -> tuple[str, ...]:
         """Where variables of an optimizer are that belong to no other variable."""

@@ -27,8 +27,36 @@ from wengert.functions.trace import Slot, Trace
 from wengert.functions.variable_sharing import Given
 
 
+class DeviceVariant:
+    """A function that stands for another one on a GPU; XLA compiles that for every device.
+
+    Keras 2 registers it, as a graph, and never calls it where there is none.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.python_function = self.__wrapped__ = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.python_function(*args, **kwargs)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> DeviceVariant:
+        """The same: nothing is traced."""
+        return self
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Nothing: there is no graph to choose it in."""
+
+    def add_gradient_functions_to_graph(self, g: Any = None) -> None:
+        """Nothing: there is no graph to choose it in."""
+
+
 class ConcreteFunction:
     """A traced function for one signature; it never traces again."""
+
+    def add_to_graph(self, g: Any = None, overwrite: bool = False) -> None:
+        """Nothing: graphs call functions as they are."""
+
+    add_gradient_functions_to_graph = add_to_graph
 
     def __init__(self, name: str, trace: Trace, pairs: Any, named: Any) -> None:
         self._name = name

@@ -23,7 +23,7 @@ from wengert.core.process_settings import PROCESS
 from wengert.core.sites import caller, find, locate
 from wengert.core.types import RawSite, Specs, TensorLike, Variable
 from wengert.functions import structure_json, trace_cache, trace_log, tracing_state
-from wengert.functions.concrete import ConcreteFunction, described
+from wengert.functions.concrete import ConcreteFunction, DeviceVariant, described
 from wengert.functions.function_options import Options
 from wengert.functions.input_signature import (
     call_by_signature,
@@ -407,8 +407,9 @@ def function(
         autograph: whether Python control flow on tensors is converted.
         jit_compile: `True` demands XLA, `False` forbids it.
         reduce_retracing: whether sizes that differ between calls are generalised early.
-        experimental_implements, experimental_autograph_options, experimental_attributes: without
-            effect.
+        experimental_implements, experimental_autograph_options: without effect.
+        experimental_attributes: one that says `api_preferred_device="GPU"` makes a variant of
+            another function, which is never traced; the others have no effect.
         experimental_relax_shapes, experimental_compile: older names of `reduce_retracing` and `jit_compile`.
         experimental_follow_type_hints: without effect.
         max_traces: how many traces there may be.
@@ -435,6 +436,9 @@ def function(
     def decorate(inner: Callable[..., Any]) -> Function:
         inner = inner.python_function if isinstance(inner, Function) else inner
         require(callable(inner), "function", "a callable was expected", inner, kind=TypeError)
+        if (experimental_attributes or {}).get("api_preferred_device") == "GPU":
+            variant: Any = DeviceVariant(inner)
+            return variant
         name = getattr(inner, "__name__", None) or _name(inner)
         made = Options(inner, name, checked, autograph, jit_compile, reduce_retracing, max_traces)
         return Function(made)

@@ -130,7 +130,6 @@ def _function(name: str, remedy: str) -> Any:
 
 _KEEP = "Make a tf.Variable and keep it on a tf.Module."
 get_variable = _function("get_variable", _KEEP)
-get_variable_scope = _function("get_variable_scope", _KEEP)
 global_variables_initializer = _function(
     "global_variables_initializer", "Variables have a value when they are made."
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from wengert.core import dtypes
@@ -35,6 +36,7 @@ class Context:
 
     device_name = ""
     executing_eagerly = staticmethod(executing_eagerly)
+    device_spec = SimpleNamespace(device_type=None)  # none is chosen: dm-sonnet asks for GPUs then
     summary_recording = False
     ensure_initialized = staticmethod(lambda: None)
 

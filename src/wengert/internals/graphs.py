@@ -32,7 +32,6 @@ class Graph:
     name = ""
     seed: int | None = None
     building_function = False
-    outer_graph: Any = None
     is_control_flow_graph = False
     _xla_compile = False
     collections: tuple[str, ...] = ()
@@ -64,6 +63,9 @@ class Graph:
     def get_operations(self) -> list[Any]:
         """What was done last, as `no_op` answers it: here nothing needs to be run again."""
         return [None]
+
+    def _get_control_flow_context(self) -> None:
+        """None: branches and loops are nodes."""
 
     def finalize(self) -> None:
         """Nothing: operations have run already."""

@@ -72,7 +72,7 @@ def extra(owner: str, name: str) -> Any:
     if place is not None:
         return getattr(import_module(place[0]), place[1])
     below = f"{owner}.{name}"
-    return import_module(f"tensorflow.{below}") if below in INSIDE else None
+    return import_module(f"tensorflow.{below}") if owner and below in INSIDE else None
 
 
 def _member(owner: ModuleType, parent: str, name: str) -> Any:

@@ -10,6 +10,13 @@ from __future__ import annotations
 _EAGER = "internals.eager"
 
 INSIDE: dict[str, tuple[str, dict[str, str]]] = {
+    "": (
+        "tf_keras, dm-sonnet: dtypes that nothing here has, and what operations of a trace are",
+        {
+            "internals.tensors": "qint16 qint32 qint8 quint16 quint8 resource variant",
+            "core.symbolic": "Operation",
+        },
+    ),
     "__internal__": (
         "keras, tf_keras, tensorflow-probability",
         {
@@ -112,6 +119,7 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
                 "false=is_mixed_precision_graph_rewrite_enabled "
                 "nothing=set_using_mixed_precision_policy"
             ),
+            "internals.tracking": "update_checkpoint_state",
             "internals.variables": "assign_moving_average",
         },
     ),
@@ -128,12 +136,13 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
         "keras, tf_keras",
         {
             "internals.absent": (
-                "get_variable get_variable_scope global_variables_initializer "
+                "get_variable global_variables_initializer "
                 "Orthogonal=orthogonal_initializer VarianceScaling=variance_scaling_initializer "
                 "TruncatedNormal=truncated_normal_initializer "
                 "GlorotUniform=glorot_uniform_initializer GlorotNormal=glorot_normal_initializer "
                 "Constant=constant_initializer"
             ),
+            "internals.variables": "assign assign_add assign_sub get_variable_scope variable_scope",
             "internals.tensors": "Dimension SparseTensorValue",
             "internals.graphs": "Graph get_default_graph placeholder sparse_placeholder",
             _EAGER: (
@@ -164,7 +173,7 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
     "compat.v1.ragged": ("tf_keras", {"internals.absent": "RaggedTensorValue"}),
     "compat.v1.train": (
         "tf_keras: told apart from its own optimizers",
-        {"internals.absent": "Optimizer"},
+        {"internals.absent": "Optimizer", "train": "load_checkpoint=NewCheckpointReader"},
     ),
     "compiler.tf2xla.python.xla": (
         "keras.ops.slice_update, tensorflow-probability",

@@ -21,6 +21,21 @@ class EagerTensor(metaclass=EagerTensorType):
     """Keras tells tensors with a value from those of a graph by it."""
 
 
+class _Handles:
+    """The dtype of handles; nothing here has it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+
+resource, variant = _Handles("resource"), _Handles("variant")
+qint8, qint16, qint32 = _Handles("qint8"), _Handles("qint16"), _Handles("qint32")
+quint8, quint16 = _Handles("quint8"), _Handles("quint16")
+
+
 class SparseTensorValue(NamedTuple):
     """The parts of a sparse tensor as arrays."""
 

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from wengert.checkpoint.state_file import update
 from wengert.checkpoint.trackable import Trackable, children, is_trackable, members_with_state
 from wengert.core.variable import Variable
 
@@ -201,3 +202,12 @@ class VersionedTypeRegistration:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass
+
+
+def update_checkpoint_state(
+    save_dir: str, model_checkpoint_path: str, all_model_checkpoint_paths: Any = None,
+    latest_filename: Any = None, *args: Any, **kwargs: Any,
+) -> None:  # fmt: skip
+    """Notes in a folder which checkpoint is its latest; under another name for nobody."""
+    if latest_filename is None:
+        update("update_checkpoint_state", save_dir, model_checkpoint_path)

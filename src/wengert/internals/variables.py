@@ -9,7 +9,7 @@ from typing import Any
 from wengert.composite.ragged_tensor import RaggedTensor
 from wengert.core import nest
 from wengert.core.composite import CompositeTensor
-from wengert.core.context import own_variable
+from wengert.core.context import get_current_name_scope, name_scope, own_variable
 from wengert.core.convert import operands, to_tensor
 from wengert.core.errors import at_site
 from wengert.core.indexed_slices import IndexedSlices
@@ -152,3 +152,58 @@ def with_variable_store(store: Any) -> Iterator[None]:
         yield
     finally:
         _store.set(before)
+
+
+class VariableScope:
+    """The scope of names in which TensorFlow 1 shared variables; here it is one of names alone."""
+
+    reuse = False
+    dtype = None
+    initializer = regularizer = caching_device = constraint = None
+    use_resource = True
+
+    def __init__(self, name: str) -> None:
+        self.name = self.original_name_scope = name
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        """Nothing: variables are not cached."""
+
+    set_use_resource = set_initializer = set_regularizer = set_custom_getter = set_caching_device
+
+
+def get_variable_scope() -> VariableScope:
+    """The present scope."""
+    return VariableScope(get_current_name_scope())
+
+
+@contextlib.contextmanager
+def variable_scope(
+    name_or_scope: Any, default_name: str | None = None, values: Any = None, **options: Any
+) -> Iterator[VariableScope]:
+    """A block whose variables have a name before theirs; of a scope that is open the same one."""
+    if isinstance(name_or_scope, VariableScope):
+        yield name_or_scope
+        return
+    with name_scope(name_or_scope or default_name):
+        yield get_variable_scope()
+
+
+def assign(
+    ref: Variable,
+    value: Any,
+    validate_shape: bool = True,
+    use_locking: Any = None,
+    name: Any = None,
+) -> Any:
+    """`ref.assign(value)`."""
+    return ref.assign(value)
+
+
+def assign_add(ref: Variable, value: Any, use_locking: Any = None, name: Any = None) -> Any:
+    """`ref.assign_add(value)`."""
+    return ref.assign_add(value)
+
+
+def assign_sub(ref: Variable, value: Any, use_locking: Any = None, name: Any = None) -> Any:
+    """`ref.assign_sub(value)`."""
+    return ref.assign_sub(value)

@@ -41,7 +41,7 @@ class TensorFlow(ModuleType):
         elif name.startswith("__"):
             raise AttributeError(name)
         else:
-            value = getattr(wengert, name)
+            value = _root_name(name)
             if self._dispatches:
                 value = _dispatching(f"tensorflow.{name}", value)
         setattr(self, name, value)
@@ -58,6 +58,16 @@ class TensorFlow(ModuleType):
 
     def __dir__(self) -> list[str]:
         return sorted({*dir(wengert), "__version__"})
+
+
+def _root_name(name: str) -> Any:
+    try:
+        return getattr(wengert, name)
+    except AttributeError:
+        value = import_module("wengert.internals.modules").extra("", name)
+        if value is None:
+            raise
+        return value
 
 
 class Namespace(ModuleType):

@@ -67,7 +67,10 @@ def parts(x: Any) -> dict[str, Any]:
 def _children(x: Any) -> dict[str, Any]:
     if not hasattr(type(x), "_trackable_children"):
         return children(x)
-    result = x._trackable_children("savedmodel")
+    if hasattr(type(x), "_trackable_saved_model_saver"):  # of Keras 2: TensorFlow's own form
+        result = x._trackable_children()
+    else:
+        result = x._trackable_children("savedmodel")
     return {n: c for n, c in result.items() if is_trackable(c) or isinstance(c, FUNCTIONS)}
 
 
