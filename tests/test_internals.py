@@ -28,7 +28,7 @@ def test_the_table_names_what_is_there():
 def test_modules_are_found_and_others_are_refused_in_words():
     with as_tensorflow():
         for name in INSIDE:
-            if not name.startswith(("distribute.", "__operators__")):
+            if name and not name.startswith(("distribute.", "__operators__")):
                 assert import_module(f"tensorflow.{name}")
         from tensorflow.python.util import nest  # type: ignore[import-not-found]
 
@@ -186,3 +186,46 @@ def test_nothing_is_loaded_before_it_is_touched():
     code = "import wengert, sys; print(any(m.startswith('wengert.internals') for m in sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+def test_names_of_devices():
+    spec = tf.DeviceSpec.from_string("/job:worker/replica:1/task:2/device:gpu:3")
+    assert (spec.job, spec.replica, spec.task) == ("worker", 1, 2)
+    assert spec.to_string() == "/job:worker/replica:1/task:2/device:GPU:3"
+    assert tf.DeviceSpec(device_type="CPU").to_string() == "/device:CPU:*"
+    merged = tf.DeviceSpec(job="a", device_type="CPU").make_merged_spec(spec.replace(job=None))
+    assert merged.to_string() == "/job:a/replica:1/task:2/device:GPU:3"
+    with pytest.raises(ValueError, match="not the name of a device"):
+        tf.DeviceSpec.from_string("GPU 3")
+
+
+def test_sizes_of_tensorflow_1_are_numbers():
+    three: Any = (tf.TensorShape([3, None]).dims or [])[0]
+    assert (three - 1, 1 - three, three * 2, three // 2) == (2, -2, 6, 1)
+    assert three > 2 and three >= 3 and not three < 3
+    assert tf.compat.dimension_value(three) == 3
+
+
+def test_optimizers_of_keras_2_update_by_raw_operations():
+    raw = tf.raw_ops
+    v, m = tf.Variable([1.0, 2.0]), tf.Variable([0.0, 0.5])
+    raw.ResourceApplyKerasMomentum(
+        var=v, accum=m, lr=0.1, grad=[1.0, -1.0], momentum=0.9, use_nesterov=True
+    )
+    assert np.allclose(v.numpy(), [0.81, 2.595]) and np.allclose(m.numpy(), [-0.1, 0.55])
+    w, a = tf.Variable([[1.0], [2.0], [3.0]]), tf.Variable([[0.1], [0.1], [0.1]])
+    raw.ResourceSparseApplyAdagradV2(
+        var=w, accum=a, lr=0.1, epsilon=1e-7, grad=[[1.0], [2.0]], indices=[2, 0]
+    )
+    assert np.allclose(w.numpy(), [[0.901236], [2.0], [2.904654]], atol=1e-5)
+
+
+def test_fused_batch_normalisation_keeps_unbiased_statistics():
+    x = tf.reshape(tf.range(12.0), [3, 2, 1, 2])
+    y, mean, variance = tf.compat.v1.nn.fused_batch_norm(x, [1.0, 2.0], [0.0, 1.0])
+    assert np.allclose(mean.numpy(), [5.0, 6.0]) and np.allclose(variance.numpy(), [14.0, 14.0])
+    assert np.allclose(y.numpy()[0, 0, 0], [-1.463784, -1.927567], atol=1e-4)
+    again = tf.raw_ops.FusedBatchNormV2(
+        x=x, scale=[1.0, 2.0], offset=[0.0, 1.0], mean=mean, variance=variance, is_training=False
+    )
+    assert np.allclose(again.y.numpy()[0, 0, 0], [-1.336306, -1.672612], atol=1e-3)

@@ -118,6 +118,7 @@ _PLACES = _read(
         "ops.trigonometric": "acos acosh asin asinh atan atan2 atanh cos cosh sin sinh tan",
         "ops.unary": "abs floor round sigmoid sign tanh",
         "ops.unique": "unique unique_with_counts",
+        "runtime.device_spec": "DeviceSpec",
         "runtime.placement": (
             "control_dependencies device get_logger group init_scope inside_function "
             "is_symbolic_tensor no_op tuple_=tuple"

@@ -256,6 +256,7 @@ from wengert.ops.unary import sign as sign
 from wengert.ops.unary import tanh as tanh
 from wengert.ops.unique import unique as unique
 from wengert.ops.unique import unique_with_counts as unique_with_counts
+from wengert.runtime.device_spec import DeviceSpec as DeviceSpec
 from wengert.runtime.placement import control_dependencies as control_dependencies
 from wengert.runtime.placement import device as device
 from wengert.runtime.placement import get_logger as get_logger

@@ -599,7 +599,7 @@ def interpolation_and_ode():
     r = tfp.math.ode.DormandPrince(rtol=1e-5, atol=1e-8).solve(
         lambda t, y: -0.5 * y, 0.0, tf.constant([1.0, 2.0], tf.float64), solution_times=[1.0, 2.0]
     )
-    return [grid, two, near(r.states, 1e-4), tfp.math.trapz(y)]
+    return [grid, two, near(r.states, 1e-4)]
 
 
 def value_and_gradient():

@@ -49,7 +49,7 @@ def path_to_str(path: Any) -> Any:
 
 def dimension_value(dimension: Any) -> Any:
     """A size of a shape, which is a number or `None` in TensorFlow 2."""
-    return dimension
+    return getattr(dimension, "value", dimension)
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:

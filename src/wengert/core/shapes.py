@@ -6,7 +6,8 @@ unknown rank; the functions here compute with those. `TensorShape` is what users
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wengert.core.errors import (
@@ -43,6 +44,43 @@ class Dimension:
         return self.value
 
     __int__ = __index__
+
+    def _with(self, other: Any, function: Callable[[int, int], Any]) -> Any:
+        """What a function of two numbers gives; `None` where one is unknown."""
+        value = other.value if isinstance(other, Dimension) else other
+        return None if self.value is None or value is None else function(self.value, int(value))
+
+    def __add__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, operator.add))
+
+    def __sub__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, operator.sub))
+
+    def __rsub__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, lambda x, y: y - x))
+
+    def __mul__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, operator.mul))
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, operator.floordiv))
+
+    def __mod__(self, other: Any) -> Dimension:
+        return Dimension(self._with(other, operator.mod))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __lt__(self, other: Any) -> bool | None:
+        return self._with(other, operator.lt)
+
+    def __le__(self, other: Any) -> bool | None:
+        return self._with(other, operator.le)
+
+    def __gt__(self, other: Any) -> bool | None:
+        return self._with(other, operator.gt)
+
+    def __ge__(self, other: Any) -> bool | None:
+        return self._with(other, operator.ge)
 
     def __repr__(self) -> str:
         return f"Dimension({self.value})"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert.core import dtypes
+from wengert.core.context import get_state
 from wengert.core.dtypes import DType
 from wengert.core.errors import at_site, describe, exhausted
 from wengert.core.hooks import Hook
@@ -138,6 +139,15 @@ class Value:
                 )
             )
         return bool(self._array.reshape(()).item())
+
+    @property
+    def graph(self) -> Any:
+        """The graph being traced, of which this is a constant; outside functions there is none."""
+        state = get_state()
+        if state is None or state.graph is None:
+            text = "Tensor: `graph` belongs to functions; here operations run at once."
+            raise at_site(AttributeError(text, name="graph", obj=None))
+        return state.graph
 
     __nonzero__ = __bool__  # its name in Python 2, by which libraries copy it
 

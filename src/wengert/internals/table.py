@@ -139,11 +139,12 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
                 "get_variable global_variables_initializer "
                 "Orthogonal=orthogonal_initializer VarianceScaling=variance_scaling_initializer "
                 "TruncatedNormal=truncated_normal_initializer "
-                "GlorotUniform=glorot_uniform_initializer GlorotNormal=glorot_normal_initializer "
-                "Constant=constant_initializer"
+                "GlorotUniform=glorot_uniform_initializer GlorotNormal=glorot_normal_initializer"
             ),
+            "internals.initializers": "ConstantInitializer=constant_initializer",
             "internals.variables": "assign assign_add assign_sub get_variable_scope variable_scope",
-            "internals.tensors": "Dimension SparseTensorValue",
+            "core.shapes": "Dimension",
+            "internals.tensors": "SparseTensorValue",
             "internals.graphs": "Graph get_default_graph placeholder sparse_placeholder",
             _EAGER: (
                 "nothing=reset_default_graph null_context=colocate_with summary_metadata=SummaryMetadata "
@@ -313,8 +314,9 @@ INSIDE: dict[str, tuple[str, dict[str, str]]] = {
     "python.framework.tensor_shape": (
         "tensorflow-probability",
         {
-            "core.shapes": "TensorShape",
-            "internals.tensors": "Dimension as_shape dimension_value",
+            "core.shapes": "Dimension TensorShape",
+            "compat.text": "dimension_value",
+            "internals.tensors": "as_shape",
         },
     ),
     "python.framework.tensor_spec": (

@@ -44,18 +44,6 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
-class Dimension:
-    """A size of a shape as TensorFlow 1 had it; Keras tests for it when it reads shapes."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def dimension_value(dimension: Any) -> Any:
-    """The number that a size is, or `None`."""
-    return getattr(dimension, "value", dimension)
-
-
 def as_shape(shape: Any) -> Any:
     """The `TensorShape` of what describes one."""
     from wengert.core.shapes import TensorShape

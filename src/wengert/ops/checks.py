@@ -451,7 +451,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: DTypeLike | None = None)
     """The one float dtype of all tensors, or `ValueError`."""
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     for t in [] if tensors is None else listed("assert_same_float_dtype", "tensors", tensors):
-        own = operand(t).dtype
+        own = getattr(t, "dtype", None)
+        own = own if isinstance(own, dtypes.DType) else operand(t).dtype
         if wanted is not None and own is not wanted:
             raise _failed(
                 "assert_same_float_dtype", f"dtypes differ; got {wanted.name} and {own.name}",
