@@ -118,7 +118,8 @@ def main(mode: str, library: str, *wanted: str) -> int:
         print(f"{name} {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
     if mode == "record":
         answers.parent.mkdir(exist_ok=True)
-        answers.write_text(json.dumps(found, indent=0) + "\n")
+        rows = ",\n".join(f"{json.dumps(n)}: {json.dumps(x)}" for n, x in sorted(found.items()))
+        answers.write_text(f"{{\n{rows}\n}}\n")
     total = len(known) if mode == "check" and not wanted else len(chosen)
     print(f"{passed} of {total} programs")
     return passed < total
