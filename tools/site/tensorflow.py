@@ -60,9 +60,10 @@ def _recorded() -> Iterator[tuple[str, tuple[tuple[str, ...], tuple[str, ...]]]]
 
 
 def _compared(name: str, parameters: tuple[str, ...], members: tuple[str, ...]) -> Name:
-    if not api.has(name):
+    try:
+        value = value_of(name)
+    except AttributeError:  # also where a library could import it, as a private module
         return Name(name, False)
-    value = value_of(name)
     lacking = () if isinstance(value, type) else _parameters(value, parameters)
     return Name(name, True, lacking, _members(value, members))
 
