@@ -405,3 +405,16 @@ def test_images_of_a_batch_are_dilated_one_by_one():
     for k in range(4):
         alone = tf.nn.dilation2d(x[k : k + 1], w, **options)
         np.testing.assert_array_equal(whole[k : k + 1], alone)
+
+
+def test_counts_of_many_numbers():
+    x = np.random.default_rng(10).integers(0, 50, 200_000).astype(np.int32)
+    np.testing.assert_array_equal(tf.math.bincount(x), np.bincount(x))
+    np.testing.assert_array_equal(tf.math.bincount(x, maxlength=7), np.bincount(x)[:7])
+    np.testing.assert_array_equal(tf.math.bincount(x, minlength=60), np.bincount(x, minlength=60))
+    x[5] = 2**31 - 1
+    assert tf.math.bincount(x, maxlength=9, dtype=tf.int64).shape == (9,)
+    many = tf.histogram_fixed_width(np.linspace(0, 1, 300_000, dtype=np.float32), [0.0, 1.0], 10)
+    assert int(tf.reduce_sum(many)) == 300_000
+    with pytest.raises(tf.errors.InvalidArgumentError, match="NaN"):
+        tf.histogram_fixed_width(np.full(300_000, np.nan, np.float32), [0.0, 1.0])

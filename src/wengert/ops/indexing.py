@@ -347,10 +347,16 @@ def _lower_mask(x: JaxArray, maxlen: int, dtype: DType) -> JaxArray:
     return as_numbers(hot, dtype.np)
 
 
+def _steps(count: int, dtype: np.dtype) -> np.ndarray:
+    """The numbers below `count`, of this dtype if it holds them: NumPy need not cast the others."""
+    fits = dtype.kind in "iu" and count <= np.iinfo(dtype).max
+    return np.arange(count, dtype=dtype if fits else None)
+
+
 SEQUENCE_MASK = Op(
     "sequence_mask",
     "x",
-    kernel=lambda x, maxlen, dtype: np.less(np.arange(maxlen), x[..., None]).astype(
+    kernel=lambda x, maxlen, dtype: np.less(_steps(maxlen, x.dtype), x[..., None]).astype(
         dtype.np, copy=False
     ),
     infer=lambda x, maxlen, dtype: ShapeDtype(
