@@ -34,6 +34,7 @@ SECTIONS = (
             "docs/performance.md",
             "docs/memory.md",
             "docs/gpu.md",
+            "docs/distribute.md",
             "docs/engines.md",
             "docs/explain.md",
         ),
