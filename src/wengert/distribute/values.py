@@ -208,7 +208,7 @@ def _stacked_specs(specs: tuple[Any, ...]) -> Stacked | None:
     first = specs[0] if specs else None
     if not isinstance(first, TensorSpec) or not first.shape.is_fully_defined():
         return None
-    if any(s != first for s in specs):
+    if any(s is not first and s != first for s in specs):
         return None
     whole = TensorSpec([len(specs), *first.shape.as_list()], first.dtype)
     return Stacked(Slot(0), [whole], len(specs))
