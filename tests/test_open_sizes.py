@@ -75,14 +75,22 @@ def test_matrices_and_compiled_steps_that_become_large() -> None:
             assert bool(some) is (wanted[1] if wanted else False)
 
 
-def test_compiled_code_refuses_them_as_in_tensorflow() -> None:
-    function = tf.function(lambda a, b: a != b, input_signature=VECTORS, jit_compile=True)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="do not broadcast"):
-        function(tf.ones([2]), tf.ones([3]))
+def test_compiled_code_answers_them_too() -> None:
+    function = tf.function(
+        lambda a, b: (a != b, a == b, (a != b) & (a == a), tf.where(a != b, a, 2 * a)),
+        input_signature=VECTORS,
+        jit_compile=True,
+    )
+    ne, eq, both, chosen = function(tf.ones([2]), tf.ones([3]))
+    assert bool(ne) and not bool(eq)
+    assert both.numpy().tolist() == [True, True] and chosen.numpy().tolist() == [1.0, 1.0]
 
 
-def test_a_size_of_such_an_answer_is_an_error_with_words() -> None:
-    function = tf.function(lambda a, b: tf.zeros(tf.shape(a == b)), input_signature=VECTORS)
+@pytest.mark.parametrize("jit", [False, True])
+def test_a_size_of_such_an_answer_is_an_error_with_words(jit: bool) -> None:
+    function = tf.function(
+        lambda a, b: tf.zeros(tf.shape(a == b)), input_signature=VECTORS, jit_compile=jit
+    )
     assert function(tf.ones([2]), tf.ones([2])).shape == [2]
     with pytest.raises(
         tf.errors.InvalidArgumentError, match="shapes that do not broadcast"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert.core import shapes
-from wengert.core.errors import at_site, invalid, valueless
+from wengert.core.errors import InvalidArgumentError, at_site, invalid, valueless
 
 
 def _dividing(name: str, function: Callable[[int, int], int]) -> Callable[[int, int], int]:
@@ -35,6 +35,18 @@ _FORMULAS: dict[str, Callable[[int, int], int]] = {
     "max": max,
     "min": min,
 }
+
+
+def size_of(shape: tuple[Any, ...], axis: int) -> Any:
+    """The size of an axis that a trace expected; what compares shapes that do not meet has none."""
+    if axis >= len(shape):
+        raise InvalidArgumentError(
+            f"size: dimension {axis} is asked of a tensor of shape {shapes.TensorShape(shape)}, for "
+            "it compares shapes that do not broadcast. Compare the shapes before."
+        )
+    return shape[axis]
+
+
 # Functions of whole numbers that were given to `formula`, by name.
 _FUNCTIONS: dict[str, Callable[..., int]] = {}
 

@@ -21,7 +21,7 @@ from wengert.core.errors import InvalidArgumentError, OpError, at_site
 from wengert.core.failures import failures
 from wengert.core.hooks import Hook, HookTable
 from wengert.core.sites import locate
-from wengert.core.types import Dim, Op, ShapeDtype, TensorShape
+from wengert.core.types import Dim, Op, ShapeDtype
 from wengert.graph.ir import CacheKey, Graph, Node, cached_on_graph
 from wengert.graph.passes import optimised
 from wengert.ops.nodes import HOST_CALL
@@ -206,12 +206,7 @@ def known(leaf: Dim, env: dict[int, Any]) -> int:
     array = env[value]
     if leaf.kind != "size":
         return int(array.reshape(-1)[place])
-    if place >= array.ndim:
-        raise InvalidArgumentError(
-            f"size: dimension {place} is asked of a tensor of shape {TensorShape(array.shape)}, for "
-            "it compares shapes that do not broadcast. Compare the shapes before."
-        )
-    return array.shape[place]
+    return dims.size_of(array.shape, place)
 
 
 def _guarded(function: Callable[..., list[Any]], graph: Graph) -> Callable[..., list[Any]]:

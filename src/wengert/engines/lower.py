@@ -15,7 +15,7 @@ import numpy as np
 
 from wengert.core import dims, dtypes
 from wengert.core.apply import explain_failure
-from wengert.core.errors import NotCompiledError, at_site, require
+from wengert.core.errors import InvalidArgumentError, NotCompiledError, at_site, require
 from wengert.core.failures import failures
 from wengert.core.hooks import HookTable
 from wengert.core.lazy_modules import jax, lax
@@ -132,8 +132,13 @@ def _explained(
         at_site(result, node.site)
     else:
         specs = [ShapeDtype(tuple(x.shape), dtypes.as_dtype(x.dtype)) for x in given]
-        attrs = {k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()}
-        result = explain_failure(node.op, specs, attrs, error, node.site)
+        try:
+            attrs = {
+                k: dims.moved(a, lambda leaf: _number(leaf, env)) for k, a in node.attrs.items()
+            }
+            result = explain_failure(node.op, specs, attrs, error, node.site)
+        except InvalidArgumentError as unknown:  # a size that is not there
+            result = at_site(unknown, node.site)
     result._placed = True  # outer nodes leave it
     return result
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert.core import dims
 from wengert.core.lazy_modules import jax, lax
 from wengert.core.lowering_checks import fail_if, gathering
 from wengert.core.padded_stacks import Lowered, Padded, RowCount, rows_unknown
@@ -83,7 +84,7 @@ def has_count(attr: object) -> bool:
 def size_of(x: Lowered, axis: int) -> Any:
     """A size of a value: for rows that are counted, the number of those."""
     if type(x) is not Padded:
-        return x.shape[axis]
+        return dims.size_of(x.shape, axis)
     if axis >= len(x.counts) or x.counts[axis] is None:
         return x.array.shape[axis]
     if axis:
