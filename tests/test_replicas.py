@@ -515,3 +515,17 @@ def test_the_mean_of_gradients_by_weights(strategy):
     wanted = 2 * X.T @ (X @ STARTS[0]) / 4
     for result in three_ways(strategy, fn, (rows(X),)):
         np.testing.assert_allclose(result.values[3].numpy(), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_generator_gives_each_replica_its_own_numbers(strategy, engine):
+    generator = tf.random.Generator.from_seed(1)
+    run = tf.function(lambda: strategy.run(lambda: generator.uniform([])))
+    with tf.engine(engine):
+        seen = [*plain(run()), *plain(run())]
+    assert len(set(seen)) == 8
+
+
+def test_objects_that_differ_by_replica_are_refused(strategy):
+    with pytest.raises(ValueError, match="must be of one kind"):
+        strategy.run(lambda x: 1.0, (PerReplica(["a", object(), 2, 3]),))

@@ -277,6 +277,7 @@ def _given(value: Any, count: int) -> Stacked | Columns:
 def _alike(values: tuple[Any, ...]) -> Columns:
     """Values of several shapes as one structure with columns of tensors."""
     first = values[0]
+    _demand_one(all(map(_becomes_tensor, values)), values)
     if isinstance(first, IndexedSlices) or not isinstance(first, CompositeTensor):
         taken = [take_apart("run", v) for v in values]
         kinds = {(type(v) if isinstance(v, CompositeTensor) else Tensor, len(t[1]))
@@ -292,6 +293,13 @@ def _alike(values: tuple[Any, ...]) -> Columns:
     slots: list[Any] = [Slot(k) for k in range(len(tensors))]
     skeleton = Apart(type(first), (spec, form), slots)
     return Columns(skeleton, [list(c) for c in zip(*[p for _, p in parts], strict=True)])
+
+
+def _becomes_tensor(value: object) -> bool:
+    return isinstance(
+        value,
+        Value | CompositeTensor | np.ndarray | np.generic | int | float | complex | str | bytes,
+    )
 
 
 def _demand_one(holds: bool, values: tuple[Any, ...]) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dtypes, random_replay
+from wengert.core import late_operations as late
 from wengert.core.apply import apply, wrap
-from wengert.core.context import executing_eagerly
+from wengert.core.context import building_graph, executing_eagerly
 from wengert.core.convert import operand
 from wengert.core.errors import (
     at_site,
@@ -36,6 +37,7 @@ from wengert.core.types import (
 from wengert.ops import distributions, philox
 from wengert.ops import public as tf
 from wengert.ops import random as functions
+from wengert.ops.collectives import replica_id
 from wengert.ops.declare import static_int
 from wengert.ops.seeds import entropy
 
@@ -199,7 +201,13 @@ class Generator:
     def _draw(self, shape: tuple[int, ...] | tuple[int | Dim, ...]) -> Tensor:
         """The state for a call that makes `shape` numbers, new or played again."""
         before = random_replay.draw(lambda: self._advance(math.prod(shape)))
-        return tf.bitcast(before, dtypes.uint64) if is_symbolic(before) else wrap(before.view("u8"))
+        if not is_symbolic(before):
+            return wrap(before.view("u8"))
+        state = tf.bitcast(before, dtypes.uint64)
+        here = building_graph()
+        if here is None or not here.in_replica():
+            return state
+        return late.DERIVE.call(state, replica_id())  # each replica has numbers of its own
 
     def uniform(
         self, shape: Any, minval: int | None = 0, maxval: int | None = None, dtype: DTypeLike = dtypes.float32,
