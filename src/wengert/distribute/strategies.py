@@ -33,6 +33,7 @@ from wengert.distribute.replica_context import (
 from wengert.distribute.replica_run import emit_run, run_now
 from wengert.distribute.values import DistributedValues as DistributedValues
 from wengert.distribute.values import regroup
+from wengert.distribute.variables import hear_of_variables
 from wengert.functions.function import Function, function
 from wengert.graph.builder import building
 from wengert.ops.losses import REPLICAS
@@ -59,6 +60,8 @@ class Strategy:
         self.extended.worker_devices = self.extended.parameter_devices = devices
         self._context = ReplicaContext(self)
         self._key = object()  # by which functions know it
+        if not self._default:
+            hear_of_variables()
 
     @property
     def num_replicas_in_sync(self) -> int:

@@ -201,4 +201,7 @@ def adopt(variable: Variable) -> None:
     variable._distribute_strategy = strategy
 
 
-BORN.append(adopt)
+def hear_of_variables() -> None:
+    """Has `adopt` hear of new variables from here on."""
+    if adopt not in BORN:
+        BORN.append(adopt)
