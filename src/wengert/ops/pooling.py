@@ -15,13 +15,14 @@ import numpy as np
 
 from wengert.core import dtypes
 from wengert.core.apply import apply
-from wengert.core.lazy_modules import lax
+from wengert.core.lazy_modules import jax, lax
 from wengert.core.types import DType, JaxArray, Op, ShapeDtype
 from wengert.ops import public as tf
 from wengert.ops.compiled import compiled
 from wengert.ops.declare import expand, in_float32, lower_in_float32
 from wengert.ops.depthwise_lowerings import strided
 from wengert.ops.sliding import extent, offsets, outer_sizes, resolve
+from wengert.ops.strided_sums import add_apart
 
 # Beyond this many places a window is left to XLA's own loop over windows.
 _MOST_PLACES = 64
@@ -186,20 +187,23 @@ def _lower_first(x: JaxArray, shape: tuple[int, ...], at: dict[str, Any]) -> Jax
     return first
 
 
+def _computed_once(x: JaxArray) -> JaxArray:
+    """The numbers of places, none below 0, which XLA on the CPU may not compute for each reader.
+
+    It joins a loop with each loop that reads from it; a window of nine places would compare its
+    places nine times over. It joins nothing with a branch, even one that is always taken.
+    """
+    if any(type(n) is not int or not n for n in x.shape) or jax.default_backend() != "cpu":
+        return x
+    corner = lax.reshape(lax.slice(x, (0,) * x.ndim, (1,) * x.ndim), ())
+    taken = lax.ge(corner, lax.full_like(corner, 0))
+    return lax.cond(taken, lambda x: x, lambda x: lax.full_like(x, 0), x)
+
+
 def _lower_hits(x: JaxArray, y: JaxArray, at: dict[str, Any]) -> Any:
-    first = _lower_first(x, y.shape, at)
+    first = _computed_once(_lower_first(x, y.shape, at))
     for number, start in enumerate(offsets(at["window"], at["dilations"])):
         yield start, lax.eq(first, lax.full_like(first, number))
-
-
-def _spread(
-    part: JaxArray, start: tuple[int, ...], shape: tuple[int, ...], strides: Any
-) -> JaxArray:
-    """A part of a gradient put back at its place in the padded input, zeros elsewhere."""
-    config = []
-    for n, a, size, s in zip(part.shape, start, shape, strides, strict=True):
-        config.append((a, size - a - ((n - 1) * s + 1 if n else 0), s - 1))
-    return lax.pad(part, part.dtype.type(0), config)
 
 
 def _unpadded(x: JaxArray, shape: tuple[int, ...], pairs: tuple[tuple[int, ...], ...]) -> JaxArray:
@@ -217,10 +221,11 @@ def _lower_max_grad(g: JaxArray, x: JaxArray, y: JaxArray, **at: Any) -> JaxArra
     if _tiles(at):
         total = _lower_tiled_grad(g, wide_x, y, at)
     else:
-        total = lax.full(wide_x.shape, g.dtype.type(0))
-        for start, hit in _lower_hits(wide_x, y, at):
-            part = lax.select(hit, g, lax.full_like(g, 0))
-            total = lax.add(total, _spread(part, start, wide_x.shape, at["strides"]))
+        parts = [
+            (start, lax.select(hit, g, lax.full_like(g, 0)))
+            for start, hit in _lower_hits(wide_x, y, at)
+        ]
+        total = add_apart(parts, wide_x.shape, at["strides"])
     return _unpadded(total, x.shape, pairs)
 
 
@@ -387,6 +392,11 @@ def _lower_avg_grad(g: JaxArray, shape: Any, **at: Any) -> JaxArray:
     """Each element of the input collects from the windows that hold it: a window again."""
     pairs, counts = _geometry(shape, **at)
     valid = expand(_valid(shape, pairs, counts, at).astype(g.dtype), tuple(counts))
+    if _by_places(counts, shape, at):
+        share = lax.div(g, valid)
+        wide = tuple(n + a + b for n, (a, b) in zip(shape, pairs, strict=True))
+        parts = [(start, share) for start in offsets(at["window"], at["dilations"])]
+        return _unpadded(add_apart(parts, wide, at["strides"]), shape, pairs)
     reach = extent(at["window"], at["dilations"])
     back = []
     for n, size, span, s, (low, _) in zip(counts, shape, reach, at["strides"], pairs, strict=True):
@@ -396,6 +406,12 @@ def _lower_avg_grad(g: JaxArray, shape: Any, **at: Any) -> JaxArray:
         lax.div(g, valid), g.dtype.type(0), lax.add, at["window"], (1,) * len(shape), back,
         base_dilation=at["strides"], window_dilation=at["dilations"],
     )  # fmt: skip
+
+
+def _by_places(counts: Any, shape: Any, at: dict[str, Any]) -> bool:
+    """Whether the gradient is a sum over the places of the window, which the CPU does quickly."""
+    known = all(type(n) is int and n for n in (*counts, *shape))
+    return known and math.prod(at["window"]) <= _MOST_PLACES and jax.default_backend() == "cpu"
 
 
 AVG_POOL_GRAD = Op(
