@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import Context
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def _eager() -> Any:
 
 def _left() -> list[str]:
     """The context variables that are not as they are outside everything."""
-    found = {v.name: v.get() for v in context._own}
-    return [name for name, value in found.items() if value not in (None, 0)]
+    outside = Context()
+    return [v.name for v in context._own if v.get() != outside.run(v.get)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are few signals")

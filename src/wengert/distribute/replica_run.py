@@ -209,6 +209,7 @@ def _carried(inner: Graph) -> list[Variable]:
     return [v for _, v in sorted(table.items())]
 
 
+@restoring
 def _traced(
     strategy: Strategy,
     fn: Callable[..., Any],
