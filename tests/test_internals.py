@@ -126,7 +126,7 @@ def _is_three(x: Any) -> bool:
 def test_containers_of_layers_show_what_is_in_them():
     v, w = tf.Variable(1.0), tf.Variable(2.0, trainable=False)
     wrapped: Any = tracking.wrap([v, {"w": [w]}])
-    assert isinstance(wrapped, list) and wrapped[0] is v
+    assert type(wrapped) is tracking.ListWrapper and wrapped[0] is v
     assert wrapped.trainable_weights[0] is v and wrapped.non_trainable_weights[0] is w
     assert type(tracking.wrap((1,))) is tracking.TupleWrapper and tracking.wrap(3) == 3
 
@@ -229,3 +229,16 @@ def test_fused_batch_normalisation_keeps_unbiased_statistics():
         x=x, scale=[1.0, 2.0], offset=[0.0, 1.0], mean=mean, variance=variance, is_training=False
     )
     assert np.allclose(again.y.numpy()[0, 0, 0], [-1.336306, -1.672612], atol=1e-3)
+
+
+def test_packages_that_cannot_run_say_so_and_name_another(tmp_path: Any, monkeypatch: Any):
+    import importlib.util
+
+    (tmp_path / "tensorflow_text.py").write_text("raise OSError('undefined symbol')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with as_tensorflow():
+        assert importlib.util.find_spec("tensorflow_text") is not None
+        with pytest.raises(ImportError, match=r"cannot run on Wengert, since.*Use tf\.strings"):
+            import_module("tensorflow_text")
+        with pytest.raises(ModuleNotFoundError, match="No module named 'tf2onnx'"):
+            import_module("tf2onnx")

@@ -1,1 +1,1 @@
-"""The commands: `wengert run`, `doctor`, `explain` and `api`."""
+"""The commands: `wengert run`, `alias`, `doctor`, `explain` and `api`."""

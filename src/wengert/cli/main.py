@@ -49,6 +49,13 @@ def _parser() -> argparse.ArgumentParser:
     explain = commands.add_parser("explain", help="print the page of a code, such as WG101")
     explain.add_argument("code", nargs="?", help="without one, all codes are listed")
     explain.set_defaults(command="pages.show")
+    alias = commands.add_parser(
+        "alias", help="put Wengert in TensorFlow's place for a whole virtual environment"
+    )
+    change = alias.add_mutually_exclusive_group()
+    for name, what in (("install", "write it"), ("remove", "take it away")):
+        change.add_argument(f"--{name}", dest="change", action="store_const", const=name, help=what)
+    alias.set_defaults(command="environment.alias")
     api = commands.add_parser("api", help="which tf. names a program uses, and which are missing")
     api.add_argument("--missing", action="store_true", help="only what Wengert does not have")
     api.add_argument("--json", dest="as_json", action="store_true", help="as JSON")

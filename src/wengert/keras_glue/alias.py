@@ -18,6 +18,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import wengert
+from wengert.keras_glue.refused_packages import refusal
 
 VERSION = "2.21.0"  # of TensorFlow: the one that Wengert's answers are compared with
 KERAS = "keras._tf_keras.keras"  # where Keras keeps what TensorFlow hands out as `tf.keras`
@@ -117,7 +118,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self, fullname: str, path: Sequence[str] | None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
         if not _is_tensorflow(fullname) and not fullname.startswith("wengert.keras."):
-            return None
+            return refusal(fullname, path)
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
