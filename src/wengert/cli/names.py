@@ -122,8 +122,10 @@ def _is_of_composites(name: str) -> bool:
 def _is_private(name: str) -> bool:
     """Whether a name below `tf.python` or `tf.__internal__` is in the table of inside names."""
     from wengert.internals.modules import holds
+    from wengert.keras_glue.alias import PRIVATE
 
-    return holds(name.removeprefix("tf."))
+    inner = name.removeprefix("tf.")
+    return inner.split(".")[0] in PRIVATE and holds(inner)
 
 
 def _published(name: str) -> str | None:

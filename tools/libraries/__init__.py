@@ -1,0 +1,1 @@
+"""Libraries built on TensorFlow, unmodified on Wengert: a table of what runs."""
