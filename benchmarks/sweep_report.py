@@ -97,7 +97,7 @@ def above(cells: list[Measured], limit: float, title: str) -> Table:
     for m in sorted(slow, key=lambda m: -m.ratio):
         times = [_time(m.best.get(name)) for name in ("wengert", "tensorflow")]
         torch = _time(m.best.get("torch"))
-        why = reason(m.cell["name"])
+        why = reason(m.cell)
         table.add_row(m.first["title"], *times, f"{m.ratio:.2f}", torch, why)
     return table
 

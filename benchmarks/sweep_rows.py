@@ -20,7 +20,7 @@ NAMESPACES = (
     "signal",
     "random",
     "bitwise",
-    "special",
+    "math.special",
     "quantization",
     "strings",
     "io",
@@ -94,7 +94,7 @@ def public_names(tf: Any) -> list[str]:
     seen: set[int] = set()
     names: list[str] = []
     for space in NAMESPACES:
-        module = getattr(tf, space) if space else tf
+        module = find(tf, space) if space else tf
         for name in sorted(n for n in dir(module) if not n.startswith("_")):
             value = getattr(module, name)
             if callable(value) and not isinstance(value, type) and id(value) not in seen:
