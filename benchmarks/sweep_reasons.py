@@ -35,10 +35,22 @@ _REASONS = {
     "argsort": "XLA sorts on one thread, number by number; alone it stays with NumPy",
 }
 # Linear functions and those that make constants.
-_KNOWN = set(
-    ["add", "add_n", "subtract", "negative", "scalar_mul", "identity", "identity_n", "math.accumulate_n", "complex", "math.conj", "math.real", "math.imag", "reshape", "expand_dims", "squeeze", "ensure_shape", "roll", "reverse", "transpose", "concat", "stack", "split", "pad", "repeat", "tile", "slice", "strided_slice", "broadcast_to", "batch_to_space", "space_to_batch", "nn.depth_to_space", "nn.space_to_depth", "nn.embedding_lookup", "gather", "gather_nd", "cumsum", "linalg.band_part", "linalg.set_diag", "linalg.adjoint", "linalg.matrix_transpose", "linalg.diag", "linalg.diag_part", "linalg.trace", "signal.fft", "signal.ifft", "signal.fft2d", "signal.ifft2d", "signal.fft3d", "signal.ifft3d", "signal.fftshift", "signal.ifftshift", "reduce_sum", "reduce_mean", "sign", "math.multiply_no_nan", "math.nextafter", "abs", "nn.bias_add"]
-)
-_MADE = set(["ones", "zeros", "fill", "ones_like", "zeros_like", "eye", "range", "linspace"])
+_KNOWN = {
+    "add", "add_n", "subtract", "negative", "scalar_mul", "identity", "identity_n",
+    "math.accumulate_n", "complex", "math.conj", "math.real", "math.imag", "reshape",
+    "expand_dims", "squeeze", "ensure_shape", "roll", "reverse", "transpose", "concat",
+    "stack", "split", "pad", "repeat", "tile", "slice", "strided_slice", "broadcast_to",
+    "batch_to_space", "space_to_batch", "nn.depth_to_space", "nn.space_to_depth",
+    "nn.embedding_lookup", "gather", "gather_nd", "cumsum", "linalg.band_part",
+    "linalg.set_diag", "linalg.adjoint", "linalg.matrix_transpose", "linalg.diag",
+    "linalg.diag_part", "linalg.trace", "signal.fft", "signal.ifft", "signal.fft2d",
+    "signal.ifft2d", "signal.fft3d", "signal.ifft3d", "signal.fftshift", "signal.ifftshift",
+    "reduce_sum", "reduce_mean", "sign", "math.multiply_no_nan", "math.nextafter", "abs",
+    "nn.bias_add",
+}  # fmt: skip
+_MADE = {
+    "ones", "zeros", "fill", "ones_like", "zeros_like", "eye", "range", "linspace",
+}  # fmt: skip
 
 
 def reason(cell: dict[str, Any]) -> str:
