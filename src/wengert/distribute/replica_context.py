@@ -81,7 +81,7 @@ def put(place: Here) -> None:
 
 def _key(place: Here) -> Any:
     """What tells the traces of functions for one place from those for another."""
-    if place.strategy is None or place.strategy._default:
+    if place.strategy is None or place.strategy.num_replicas_in_sync == 1:
         return None
     return (place.strategy._key, place.crossing, place.replicas)
 
