@@ -31,6 +31,7 @@ MODES: dict[str, dict[str, Any]] = {
     "xla": {"jit": True},
     "xla_open": {"jit": True, "open": True},
     "graph": {"engine": None},
+    "replicas": {"replicas": 2},
 }
 OPEN_MODES = [m for m, o in MODES.items() if o.get("open")]
 XLA_MODES = [m for m, o in MODES.items() if o.get("jit")]
@@ -146,7 +147,8 @@ def run(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            space = load(tf, program.text)
+            with _variables_of(tf, options):
+                space = load(tf, program.text)
             f, statics = _prepared(tf, program, space, options, program.order)
         except Exception as e:
             return [_failed(NameError(str(e)))] * len(seeds)
@@ -164,6 +166,9 @@ def _prepared(
     statics: list[Any] = []
     if not options:
         return slopes(tf, space["program"], space["VARIABLES"], order, statics), statics
+    if "replicas" in options:
+        f = slopes(tf, space["program"], space["VARIABLES"], order, statics)
+        return _in_replicas(tf, f, options["replicas"]), statics
     extra: dict[str, Any] = {}
     if options.get("jit"):
         extra["jit_compile"] = True
@@ -186,6 +191,41 @@ def _prepared(
             return f(*given)
 
     return called, statics
+
+
+@lru_cache(1)
+def _strategy(tf: Any, count: int) -> Any:
+    return tf.distribute.MirroredStrategy([f"CPU:{k}" for k in range(count)])
+
+
+@contextmanager
+def _variables_of(tf: Any, options: dict[str, Any]) -> Iterator[None]:
+    """Makes variables that replicas may assign, where the mode has replicas."""
+    if "replicas" not in options:
+        yield
+        return
+    first = tf.VariableAggregation.ONLY_FIRST_REPLICA
+    creator = lambda following, **given: following(**{**given, "aggregation": first})
+    with _strategy(tf, options["replicas"]).scope(), tf.variable_creator_scope(creator):
+        yield
+
+
+def _in_replicas(tf: Any, f: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function run in replicas that all have the same arguments, and so the same results."""
+    strategy = _strategy(tf, count)
+
+    def called(*given: Any) -> Any:
+        same = [
+            strategy.experimental_distribute_values_from_function(lambda c, x=x: x) for x in given
+        ]
+        parts = strategy.experimental_local_results(strategy.run(f, args=tuple(same)))
+        flat = [tf.nest.flatten(part) for part in parts]
+        for column in zip(*flat, strict=True):
+            for other in column[1:]:
+                np.testing.assert_array_equal(np.asarray(column[0]), np.asarray(other))
+        return parts[0]
+
+    return called
 
 
 def _call(

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert.core import dtypes, nest
 from wengert.core.convert import operand
-from wengert.core.errors import at_site, describe, require
+from wengert.core.errors import at_site, coded, describe, invalid, require
 from wengert.core.types import CompositeTensor, IndexedSlices, Tensor, Value, Values, Variable
 from wengert.distribute.reduce_ops import ReduceOp
 from wengert.distribute.replica_context import gathered, here, reduced
@@ -44,8 +44,28 @@ def _reduce(kind: ReduceOp, value: Any, count: int) -> Any:
     stacked = value.stacked()
     if stacked is not None:
         return _rows(kind, stacked.parts[0], count)
-    total = tf.add_n([operand(v) for v in value.values])
+    parts = [operand(v) for v in value.values]
+    _demand_one_shape(parts)
+    total = tf.add_n(parts)
     return total if kind is ReduceOp.SUM else total / count
+
+
+def _demand_one_shape(parts: Sequence[Value]) -> None:
+    """Refuses parts of which no sum can be made, such as those of an uneven batch."""
+    first = parts[0]
+    other = next((p for p in parts if not p.shape.is_compatible_with(first.shape)), None)
+    if other is None:
+        return
+    error = invalid(
+        "reduce",
+        "the values of all replicas must have one shape to be added",
+        first,
+        other,
+        help=f"Parts of a batch have several where its rows do not divide among {len(parts)} "
+        f"replicas: choose a multiple of {len(parts)} for the batch, or "
+        f"batch(n, drop_remainder=True). Reduce with axis=0, or gather, to take rows as they are.",
+    )
+    raise coded(error, "WG903")
 
 
 def _some(value: PerReplica) -> Sequence[Any]:
