@@ -35,6 +35,12 @@ def test_the_host_engine_agrees_with_eager_code(part: int) -> None:
         check(seed, ["eager", "host", "around", "open"])
 
 
+@pytest.mark.parametrize("part", range(2))
+def test_replicas_agree_with_eager_code(part: int) -> None:
+    for seed in range(part * 12, part * 12 + 12):
+        check(seed, ["eager", "replicas"])
+
+
 @pytest.mark.parametrize("seed", range(XLA))
 def test_xla_agrees_with_eager_code(seed: int) -> None:
     check(seed, ["eager", "xla"])

@@ -13,7 +13,8 @@ prints a script. `worker.py` runs the same text under TensorFlow in another inte
 
 Modes: `eager`; `host`, the host engine, tapes inside the function; `around`, tapes around the
 call; `open`, the host engine without known sizes, called with arguments of two sizes; `auto`,
-the engine Wengert chooses, second call; `xla` and `xla_open`, compiled. The first is the standard.
+the engine Wengert chooses, second call; `xla` and `xla_open`, compiled; `replicas`, two
+replicas of a strategy with the same arguments. The first is the standard.
 
 `--only` and `--rows` make programs of some constructs and rows alone. Which mended faults the fuzzer
 finds when they are put back stands in `README.md` beside this file.
