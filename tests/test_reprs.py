@@ -152,6 +152,18 @@ def test_an_iterator_says_how_far_it_is() -> None:
     assert repr(iterator) == "<OwnedIterator element_spec=int64[], 1 given>"
 
 
+def test_what_a_saved_model_was_saved_with(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.w = tf.Variable(2.0)
+    module.double = tf.function(lambda x: x * module.w, input_signature=[tf.TensorSpec([])])
+    tf.saved_model.save(module, str(tmp_path))
+    loaded: Any = tf.saved_model.load(str(tmp_path))
+    assert repr(loaded).startswith("<RestoredObject of ")
+    assert {"w", "double", "signatures"} <= {*repr(loaded)[19:-1].split(", ")}
+    with pytest.raises(AttributeError, match=r"no attribute 'doubel'\. It was saved with: .*double"):
+        loaded.doubel(1.0)
+
+
 def test_ipython_offers_what_dir_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its completion asks the class of an object, too, unless it is told otherwise."""
     generics: Any = ModuleType("IPython.utils.generics")

@@ -132,7 +132,16 @@ class RestoredObject(AutoTrackable):
             return tuple(v for v in _variables(self) if v.trainable)
         if name == "non_trainable_variables":
             return tuple(v for v in _variables(self) if not v.trainable)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        help = "" if name[0] == "_" else f". It was saved with: {_names(self)}."
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{help}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {_names(self)}>"
+
+
+def _names(x: RestoredObject) -> str:
+    """The attributes that an object was saved with."""
+    return ", ".join(n for n in vars(x) if n[0] != "_") or "no attributes"
 
 
 class CallableObject(RestoredObject):
