@@ -160,7 +160,9 @@ def test_what_a_saved_model_was_saved_with(tmp_path: Path) -> None:
     loaded: Any = tf.saved_model.load(str(tmp_path))
     assert repr(loaded).startswith("<RestoredObject of ")
     assert {"w", "double", "signatures"} <= {*repr(loaded)[19:-1].split(", ")}
-    with pytest.raises(AttributeError, match=r"no attribute 'doubel'\. It was saved with: .*double"):
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'doubel'\. It was saved with: .*double"
+    ):
         loaded.doubel(1.0)
 
 
