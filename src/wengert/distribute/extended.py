@@ -51,7 +51,7 @@ class StrategyExtended:
         args: Sequence[Values] = (),
         kwargs: Mapping[str, Values] | None = None,
         group: bool = True,
-    ) -> Tensor:
+    ) -> Any:
         """Runs `fn` on a variable, between replicas: what it assigns holds for all of them.
 
         Args:
@@ -84,7 +84,7 @@ class StrategyExtended:
         args: Sequence[Values] = (),
         kwargs: Mapping[str, Values] | None = None,
         group: bool = True,
-    ) -> Tensor:
+    ) -> Any:
         """Runs `fn` once, between replicas."""
         demand_crossing("update_non_slot")
         place = Here(self._strategy, True, here().replicas)
