@@ -200,38 +200,6 @@ def inverse_problem():
     return [losses, c]
 
 
-def two_dimensions():
-    geom = dde.geometry.Rectangle([-1, -1], [1, 1])
-    bc = dde.icbc.DirichletBC(geom, lambda x: 0, lambda _, on: on)
-
-    def pde(x, y):
-        return -dde.grad.hessian(y, x, i=0, j=0) - dde.grad.hessian(y, x, i=1, j=1) - 1
-
-    return _train(dde.data.PDE(geom, pde, bc, 25, 16, train_distribution="uniform"), _net(2))[1]
-
-
-def integral_equation():
-    geom = dde.geometry.TimeDomain(0, 2)
-
-    def ide(x, y, int_mat):
-        rhs = tf.matmul(
-            tf.constant(int_mat, tf.float32) if not tf.is_tensor(int_mat) else int_mat, y
-        )
-        return dde.grad.jacobian(y, x) + y - rhs[: tf.size(dde.grad.jacobian(y, x))]
-
-    data = dde.data.IDE(
-        geom,
-        ide,
-        dde.icbc.IC(geom, lambda x: 1, lambda _, on: on),
-        5,
-        kernel=lambda x, s: np.exp(s - x),
-        num_domain=8,
-        num_boundary=2,
-        train_distribution="uniform",
-    )
-    return _train(data, _net())[1]
-
-
 def function_approximation():
     data = (
         dde.data.Function(
@@ -345,21 +313,6 @@ def save_and_restore():
         return [first, model.predict(x)]
 
 
-def architectures():
-    x = tf.constant([[0.1, 0.2], [0.3, 0.4]])
-    out = []
-    for net in (
-        dde.nn.FNN([2, 5, 1], "tanh", "Glorot uniform"),
-        dde.nn.PFNN([2, [4, 4], [3, 3], 2], "relu", "Glorot uniform"),
-        dde.nn.FNN([2, 5, 5, 1], ["sin", "swish"], "He normal"),
-        dde.nn.FNN([2, 5, 1], "tanh", "Glorot uniform", regularization=["l2", 0.01]),
-    ):
-        net(x)
-        _fill(net)
-        out.append(net(x))
-    return out
-
-
 def deeponet():
     m, p = 5, 6
     net = dde.nn.DeepONetCartesianProd([m, 8, p], [1, 8, p], "relu", "Glorot normal")
@@ -386,25 +339,6 @@ def unaligned_deeponet():
     net([tf.constant(v) for v in x])
     _fill(net)
     return net([tf.constant(v) for v in x])
-
-
-def geometries():
-    g = dde.geometry
-    disk, poly = g.Disk([0, 0], 1), g.Polygon([[0, 0], [1, 0], [1, 1], [0, 1]])
-    cut = (
-        g.csg.CSGDifference(g.Rectangle([-1, -1], [1, 1]), disk)
-        if hasattr(g, "csg")
-        else g.CSGDifference(g.Rectangle([-1, -1], [1, 1]), disk)
-    )
-    x = np.array([[0.1, 0.1], [0.95, 0.95]])
-    return [
-        disk.inside(x).tolist(),
-        cut.inside(x).tolist(),
-        poly.uniform_points(9).shape,
-        g.Cuboid([0, 0, 0], [1, 1, 1]).uniform_points(8).shape,
-        g.Sphere([0, 0, 0], 1).inside(np.zeros((1, 3))).tolist(),
-        g.Interval(0, 1).uniform_points(5),
-    ]
 
 
 def function_spaces():
@@ -436,24 +370,6 @@ def schrodinger():
     return _train(data, _net(2, 2))[1]
 
 
-def navier_stokes():
-    def pde(x, y):
-        u, v = y[:, 0:1], y[:, 1:2]
-        j = lambda a, b: dde.grad.jacobian(y, x, i=a, j=b)
-        h = lambda a, b: dde.grad.hessian(y, x, component=a, i=b, j=b)
-        return [
-            u * j(0, 0) + v * j(0, 1) + j(2, 0) - 0.05 * (h(0, 0) + h(0, 1)),
-            u * j(1, 0) + v * j(1, 1) + j(2, 1) - 0.05 * (h(1, 0) + h(1, 1)),
-            j(0, 0) + j(1, 1),
-        ]
-
-    geom = dde.geometry.Rectangle([-0.5, -0.5], [1, 1.5])
-    bc = dde.icbc.DirichletBC(geom, lambda x: np.sin(x[:, 0:1]), lambda _, on: on, component=0)
-    return _train(dde.data.PDE(geom, pde, [bc], 20, 12, train_distribution="uniform"), _net(2, 3))[
-        1
-    ]
-
-
 def gradient_enhanced():
     geom = dde.geometry.Interval(-1, 1)
 
@@ -471,23 +387,6 @@ def gradient_enhanced():
         train_distribution="uniform",
     )
     return _train(data, _net())[1]
-
-
-def floats_of_64_bits():
-    dde.config.set_default_float("float64")
-    try:
-        return _train_double()
-    finally:
-        dde.config.set_default_float("float32")
-
-
-def _train_double():
-    net, data = _net(), _poisson()
-    model = dde.Model(data, net)
-    model.compile("adam", lr=1e-3, verbose=0)
-    net(tf.constant([[0.1]], tf.float64))
-    _fill(net)
-    return np.sum(model.train(iterations=5, verbose=0)[0].loss_train[-1])
 
 
 def metrics_and_losses():
