@@ -17,7 +17,7 @@ import wengert as tf
 from wengert.core.apply import apply
 from wengert.core.op import Op
 from wengert.core.tensor import FreshTensor, Tensor
-from wengert.engines import engine_choice
+from wengert.engines import engine_choice, executables
 from wengert.engines.engine_choice import CHOICES
 
 
@@ -331,3 +331,29 @@ def test_calls_that_do_not_fit_keep_nothing_alive() -> None:
     seen = [call() for _ in range(5)]
     gc.collect()
     assert [r() for r in seen] == [None] * 5
+
+
+def test_a_step_of_convolutions_is_compiled_at_once(monkeypatch) -> None:
+    """Its kernels would be compiled one by one for the first step, and the whole for the second."""
+    compiled: list[str] = []
+    monkeypatch.setattr(
+        executables.Executable, "_compile", lambda self, real=executables.Executable._compile: (
+            compiled.append("whole"), real(self))[1],
+    )  # fmt: skip
+    w = tf.Variable(tf.fill([3, 3, 4, 16], 0.1))
+    v = tf.Variable(tf.fill([3, 3, 16, 8], 0.1))
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            y = tf.nn.conv2d(tf.nn.relu(tf.nn.conv2d(x, w, 1, "SAME")), v, 1, "SAME")
+            loss = tf.reduce_mean(y * y)
+        for variable, slope in zip([w, v], tape.gradient(loss, [w, v]), strict=True):
+            variable.assign_sub(0.1 * slope)
+        return loss
+
+    step(tf.ones([8, 24, 24, 4]))
+    assert compiled == ["whole"]
+    forward = tf.function(lambda x: tf.nn.conv2d(x, w, 1, "SAME"))
+    forward(tf.ones([8, 24, 24, 4]))
+    assert compiled == ["whole"]

@@ -259,6 +259,7 @@ class Op:
     - `view`: on the host the result is the memory of the input, under another shape or dtype.
     - `xla_share`: how long XLA's program for a CPU takes for work that takes the kernel 1; more than
       1 where XLA has no good code, as for sorting. Graphs that gain nothing stay with the host.
+    - `compiles`: the host kernel is a program of XLA's, which is compiled for each shape.
     - `harmless`: it cannot fail and costs next to nothing, so a branch may compute it unasked.
     - `unchanged`: a function of the spec of the first input and the attributes; where it holds, the
       results equal the first inputs. Not asked where an attribute is an unknown size.
@@ -288,6 +289,7 @@ class Op:
         "adds_up",
         "broadcasts",
         "calls_python",
+        "compiles",
         "contents",
         "cost",
         "effect",
@@ -355,6 +357,7 @@ class Op:
         scatters: bool = False,
         residual: Residual | None = None,
         cost: Cost = 1.0,
+        compiles: bool = False,
         moves: bool = False,
         harmless: bool = False,
         unchanged: Callable[..., bool] | None = None,
@@ -400,6 +403,7 @@ class Op:
         self.scatters = scatters
         self.residual = residual
         self.cost = cost
+        self.compiles = compiles
         self.moves = moves
         self.harmless = harmless
         self.unchanged = unchanged

@@ -3,7 +3,7 @@
 Tiny graphs are faster on NumPy for ever. Small ones gain little from compiled code, so they are
 compiled when they have cost as much as that takes. A graph with much work is compiled when the same
 shapes come a second time, one of many small nodes after some more calls, and any at once when the
-work is worth a compilation by itself.
+work is worth a compilation by itself, or the kernels of the host would have to be compiled, too.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ _SLOWLY = 500_000.0
 _PATIENCE = 20.0
 _PATIENCE_PAIRS = 4.0
 _UNKNOWN_TURNS = 16
+# What it takes to compile the kernel of an operation, where that is a program of XLA's: the first
+# run on the host would do so for each such node.
+_KERNEL = 80_000.0
 
 _forced: Scoped[str | None] = Scoped("wengert_engine", None)
 
@@ -155,14 +158,16 @@ def _limits() -> tuple[float, float, float]:
 class Choice:
     """What was found out for one set of closed shapes."""
 
-    __slots__ = ("calls", "nodes", "work")
+    __slots__ = ("calls", "kernels", "nodes", "work")
 
     def __init__(self, graph: Graph, arrays: list[np.ndarray]) -> None:
         self.calls = 0
         self.nodes = 0
         self.work = 0.0 if runs_only_on_host(graph) is not None else _scaled(graph, arrays)
+        self.kernels = 0.0
         if self.work >= _limits()[0] and not devices.far():
             self.nodes = _node_count(graph)
+            self.kernels = _KERNEL * _compiled_kernels(graph)
 
     def compiled(self) -> bool:
         """Whether the present call is to be compiled."""
@@ -173,7 +178,7 @@ class Choice:
         tiny, small, large = _limits()
         if self.work < tiny:
             return math.inf
-        if self.work > large:
+        if self.work + (self.kernels if self.work >= small else 0.0) > large:
             return 1
         patience = self.nodes * (_PATIENCE + self.nodes * _PATIENCE_PAIRS)
         if self.work < small:
@@ -184,6 +189,11 @@ class Choice:
 @cached_on_graph("number of nodes")
 def _node_count(graph: Graph) -> int:
     return sum(1 for _ in optimised(graph).walk())
+
+
+@cached_on_graph("number of nodes whose kernels XLA compiles")
+def _compiled_kernels(graph: Graph) -> int:
+    return sum(node.op.compiles for node in optimised(graph).walk())
 
 
 def _scaled(graph: Graph, arrays: list[np.ndarray]) -> float:

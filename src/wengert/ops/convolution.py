@@ -126,7 +126,7 @@ CONV = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution, compiles=True,
 )  # fmt: skip
 
 CONV_INPUT = Op(
@@ -144,7 +144,7 @@ CONV_INPUT = Op(
             dilations=dilations, first=first,
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution, compiles=True,
 )  # fmt: skip
 
 CONV_FILTER = Op(
@@ -162,7 +162,7 @@ CONV_FILTER = Op(
             CONV, x, h, strides=strides, padding=padding, dilations=dilations, first=first
         ),
     ),
-    accepts=dtypes.nums("f", "int32"), cost=costs.convolution,
+    accepts=dtypes.nums("f", "int32"), cost=costs.convolution, compiles=True,
     adds_up=lambda x, g, **attrs: (0, 0),
 )  # fmt: skip
 
