@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
@@ -32,13 +33,15 @@ def test_gradients_of_pooling(kind, shape, window, strides, padding, compiled):
         return tape.gradient(z, x)
 
     rank = len(shape) - 2
-    full = [(1, *np.broadcast_to(n, rank).tolist(), 1) for n in (window, strides)]
+    size, steps = [(1, *np.broadcast_to(n, rank).tolist(), 1) for n in (window, strides)]
 
     def definition(x):
         if kind == "MAX":
-            y = lax.reduce_window(x, -np.inf, lax.max, *full, padding)
+            y = lax.reduce_window(x, float("-inf"), lax.max, size, steps, padding)
         else:
-            sums = [lax.reduce_window(v, 0.0, lax.add, *full, padding) for v in (x, x * 0 + 1)]
+            sums = [
+                lax.reduce_window(v, 0.0, lax.add, size, steps, padding) for v in (x, x * 0 + 1)
+            ]
             y = sums[0] / sums[1]
         return (y * y).sum()
 
@@ -51,10 +54,11 @@ def test_gradients_of_pooling(kind, shape, window, strides, padding, compiled):
 
 def test_parts_put_apart_are_added():
     r = np.random.default_rng(0)
-    starts, strides = [(0, 0), (1, 2), (3, 1), (4, 5)], (2, 3)
+    starts: list[tuple[int, ...]] = [(0, 0), (1, 2), (3, 1), (4, 5)]
+    strides = (2, 3)
     parts = [r.normal(size=(4, 3)).astype("float32") for _ in starts]
     wanted = np.zeros((11, 13), "float32")
-    for (a, b), part in zip(starts, parts, strict=True):
+    for (a, b), part in zip([(0, 0), (1, 2), (3, 1), (4, 5)], parts, strict=True):
         wanted[a : a + 7 : 2, b : b + 7 : 3] += part
-    found = add_apart(zip(starts, parts, strict=True), wanted.shape, strides)
+    found = add_apart([*zip(starts, map(jnp.asarray, parts), strict=True)], wanted.shape, strides)
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
