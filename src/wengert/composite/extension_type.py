@@ -197,7 +197,7 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
         shown = (f"{f.name}={self.__dict__.get(f.name)!r}" for f in self._self_fields)
         return f"{type(self).__qualname__}({', '.join(shown)})"
 
-    __hash__ = None  # type: ignore[assignment]  # tensors have none
+    __hash__: Any = None  # tensors have none
 
     def __eq__(self, other: object) -> Any:
         if type(other) is not type(self):

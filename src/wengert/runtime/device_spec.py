@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from dataclasses import replace as _replace
+from typing import Any
 
 from wengert.core.errors import at_site, shown
 
@@ -41,7 +42,7 @@ class DeviceSpec:
         Raises:
             ValueError: the name has another form.
         """
-        parts: dict[str, str | int | None] = {}
+        parts: dict[str, Any] = {}
         rest = spec
         while rest:
             match = _PART.match(rest)
@@ -59,7 +60,7 @@ class DeviceSpec:
                 parts["device_type"] = kind
                 parts["device_index"] = None if index == "*" else int(index)
             rest = rest[match.end() :]
-        return cls(**parts)  # type: ignore[arg-type]  # numbers where numbers belong
+        return cls(**parts)
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """`from_string`."""
