@@ -8,6 +8,7 @@ known here.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import threading
 from collections import deque
@@ -121,9 +122,8 @@ def in_parts(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[...
     to the kernel as they are.
     """
 
-    @functools.wraps(kernel)
-    def run(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> Any:
-        if x.size < least or any(y.shape != x.shape for y in rest):
+    def large(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> Any:
+        if any(y.shape != x.shape for y in rest):
             return kernel(x, *rest, **attrs)
         flat = [y.reshape(-1) for y in (x, *rest)]
         first, *others = blocks_of(x.size)
@@ -138,7 +138,40 @@ def in_parts(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[...
         share(work, others)
         return out
 
-    return run
+    return _by_size(kernel, large, least)
+
+
+def _by_size(kernel: Callable[..., Any], large: Callable[..., Any], least: int) -> Any:
+    """`large` for arrays of `least` numbers or more; small ones shall cost one test more."""
+
+    def one(x: np.ndarray) -> Any:
+        return kernel(x) if x.size < least else large(x)
+
+    def two(x: np.ndarray, y: np.ndarray) -> Any:
+        return kernel(x, y) if x.size < least else large(x, y)
+
+    def several(x: np.ndarray, *rest: np.ndarray, **attrs: Any) -> Any:
+        return (kernel if x.size < least else large)(x, *rest, **attrs)
+
+    run = {("x",): one, ("x", "y"): two}.get(_parameters(kernel), several)
+    return functools.update_wrapper(run, kernel)
+
+
+def _parameters(kernel: Any) -> tuple[str, ...]:
+    """The names `x` and `y` for a kernel of one or two arrays and nothing else."""
+    if isinstance(kernel, np.ufunc):
+        return ("x", "y")[: kernel.nin]
+    code = inspect.unwrap(kernel).__code__
+    names = code.co_varnames[: code.co_argcount]
+    if code.co_kwonlyargcount or code.co_flags & _VARIES:
+        return ()
+    if len(names) == 1 or (len(names) == 2 and names[1] in _ARRAYS):  # the second may be a number
+        return ("x", "y")[: len(names)]
+    return ()
+
+
+_ARRAYS = ("y", "g")
+_VARIES = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def in_rows(kernel: Callable[..., Any], least: int = 2 * BLOCK) -> Callable[..., Any]:
