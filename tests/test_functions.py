@@ -250,8 +250,39 @@ def test_copies_of_functions_have_their_own_traces() -> None:
         assert twin(ONE).numpy() == 2.0
 
 
-def test_functions_do_not_pickle() -> None:
-    with pytest.raises(TypeError, match="traced functions do not pickle"):
+@tf.function
+def doubled(x: tf.Tensor) -> tf.Tensor:
+    return x * 2.0
+
+
+def plain(x: tf.Tensor) -> tf.Tensor:
+    return x + 1.0
+
+
+class Scaled:
+    scale = 3.0
+
+    @tf.function
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        return x * self.scale
+
+    @tf.function
+    def call(self, x: tf.Tensor) -> tf.Tensor:
+        return x * self.scale
+
+
+def test_functions_pickle_by_name() -> None:
+    again = lambda f: pickle.loads(pickle.dumps(f))
+    assert again(doubled) is doubled
+    f = function(plain, input_signature=[tf.TensorSpec([None])], jit_compile=True)
+    f(ONE[tf.newaxis])
+    twin = again(f)
+    assert twin.experimental_get_tracing_count() == 0
+    assert twin.input_signature == f.input_signature
+    assert twin(ONE[tf.newaxis]).numpy().tolist() == [2.0]
+    assert again(Scaled().call)(ONE).numpy() == 3.0
+    assert again(Scaled())(ONE).numpy() == 3.0
+    with pytest.raises(TypeError, match="Define it at the top of a module"):
         pickle.dumps(function(lambda x: x))
 
 

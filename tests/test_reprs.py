@@ -153,7 +153,7 @@ def test_an_iterator_says_how_far_it_is() -> None:
 
 
 def test_what_a_saved_model_was_saved_with(tmp_path: Path) -> None:
-    module = tf.Module()
+    module: Any = tf.Module()
     module.w = tf.Variable(2.0)
     module.double = tf.function(lambda x: x * module.w, input_signature=[tf.TensorSpec([])])
     tf.saved_model.save(module, str(tmp_path))

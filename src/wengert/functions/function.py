@@ -271,9 +271,19 @@ class Function(Generic[P, R]):
         return Function(self._options)
 
     def __reduce__(self) -> Any:
-        raise at_site(
-            TypeError(f"{self._options.name}: traced functions do not pickle. Pickle the module.")
-        )
+        """By name, as Python's functions pickle; the traces are made anew."""
+        options = self._options
+        function = options.function
+        if self._instance is not None:
+            return getattr, (self._instance, function.__name__)
+        named = _by_name(function)
+        if named is self:
+            return function.__qualname__
+        if named is function:
+            return _remade, (function, options.name, options.input_signature, options.autograph,
+                             options.jit, options.reduce_retracing, options.max_traces)  # fmt: skip
+        rule = "a traced function pickles where a module has it, or its Python function, by name"
+        raise at_site(TypeError(f"{options.name}: {rule}. Define it at the top of a module."))
 
     # What is asked of it.
 
@@ -467,3 +477,16 @@ def _name(inner: Any) -> str:
     if isinstance(inner, functools.partial):
         return getattr(inner.func, "__name__", type(inner.func).__name__)
     return type(inner).__name__
+
+
+def _by_name(function: Any) -> Any:
+    """What a module has under the name of a function."""
+    value: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "").split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def _remade(*facts: Any) -> Function[..., Any]:
+    """A function of the same options, for `pickle`."""
+    return Function(Options(*facts))
