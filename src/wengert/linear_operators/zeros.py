@@ -32,8 +32,8 @@ class LinearOperatorZeros(LinearOperator):
         assert_proper_shapes: without effect: shapes are always checked.
         name: of the operator.
 
-    >>> tf.linalg.LinearOperatorZeros(1, 2).to_dense().numpy().tolist()
-    [[0.0, 0.0]]
+    >>> tf.linalg.LinearOperatorZeros(2).to_dense().numpy().tolist()
+    [[0.0, 0.0], [0.0, 0.0]]
     """
 
     def __init__(
