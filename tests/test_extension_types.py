@@ -61,6 +61,10 @@ class Made(tf.experimental.ExtensionType):
         self.w = tf.stack([a, b])
 
 
+def spec_of(kind: Any) -> Any:
+    return kind.Spec
+
+
 def masked() -> Any:
     return Masked([1.0, 2.0, 3.0], [True, False, True])
 
@@ -130,11 +134,11 @@ def test_values_compare_number_by_number() -> None:
 
 def test_types_describe_values() -> None:
     spec: Any = tf.type_spec_from_value(masked())
-    assert spec == Masked.Spec(tf.TensorSpec([3]), tf.TensorSpec([3], tf.bool))
+    assert spec == spec_of(Masked)(tf.TensorSpec([3]), tf.TensorSpec([3], tf.bool))
     assert spec.shape == [3] and spec.value_type is Masked
     assert spec.is_compatible_with(masked())
     wide = spec.most_specific_compatible_type(tf.type_spec_from_value(Masked([1.0], [True])))
-    assert wide == Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))
+    assert wide == spec_of(Masked)(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))
     assert pickle.loads(pickle.dumps(spec)) == spec
 
 
@@ -154,7 +158,7 @@ def test_they_go_through_nests_copies_and_functions() -> None:
     by_static = tf.function(lambda z: z.n)
     assert [int(by_static(Outer(masked(), n=k))) for k in (1, 2, 1)] == [1, 2, 1]
     assert by_static.experimental_get_tracing_count() == 2
-    signature = [Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))]
+    signature = [spec_of(Masked)(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))]
     open_size = tf.function(lambda z: z.with_default(0.0), input_signature=signature)
     assert open_size(masked()).shape == [3]
 
@@ -183,7 +187,7 @@ def test_datasets_batch_and_cut_them() -> None:
     data = tf.data.Dataset.range(4).map(lambda i: Row(tf.fill([2], i), [True, False]))
     assert [x.values.numpy().tolist() for x in data] == [[0, 0], [1, 1], [2, 2], [3, 3]]
     batches = data.batch(2)
-    assert batches.element_spec == Row.Spec(
+    assert batches.element_spec == spec_of(Row)(
         tf.TensorSpec([None, 2], tf.int64), tf.TensorSpec([None, 2], tf.bool)
     )
     assert [x.values.numpy().tolist() for x in batches] == [[[0, 0], [1, 1]], [[2, 2], [3, 3]]]
@@ -199,7 +203,7 @@ def test_datasets_batch_and_cut_them() -> None:
 
 @pytest.mark.parametrize("traced", [False, True])
 def test_map_fn_takes_and_gives_rows(traced: bool) -> None:
-    spec = Row.Spec(tf.TensorSpec([2], tf.int32), tf.TensorSpec([2], tf.bool))
+    spec = spec_of(Row)(tf.TensorSpec([2], tf.int32), tf.TensorSpec([2], tf.bool))
     x = Row([[1, 2], [3, 4]], [[True, False], [True, True]])
     run = lambda x: tf.map_fn(lambda r: Row(r.values * 2, r.mask), x, fn_output_signature=spec)
     found = (tf.function(run) if traced else run)(x)
@@ -295,3 +299,15 @@ def test_fields_may_have_any_name() -> None:
     assert (odd.shape, odd.dtype) == (3, tf.int8)
     assert odd.values.row_lengths().numpy().tolist() == [1, 2]
     assert np.asarray(tf.function(lambda o: o.values.flat_values)(odd)).tolist() == [1, 2, 3]
+
+
+def test_annotations_that_are_texts_may_name_what_is_local() -> None:
+    class Inner(tf.experimental.ExtensionType):
+        v: tf.Tensor
+
+    class Around(tf.experimental.ExtensionType):
+        inner: Inner
+        next: Around | None = None
+
+    one = Around(Inner([1.0]))
+    assert Around(Inner([2.0]), one).next.inner.v.numpy().tolist() == [1.0]

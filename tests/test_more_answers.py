@@ -34,6 +34,14 @@ def value(x: Any) -> Any:
     return np.asarray(x).tolist()
 
 
+@line("Linear operators broadcast")
+def _() -> None:
+    stack = tf.linalg.LinearOperatorDiag([[1.0, 2.0], [3.0, 4.0]])
+    assert value(stack.add_to_tensor(tf.zeros([2, 2]))[1]) == [[3.0, 0.0], [0.0, 4.0]]
+    circulant = tf.linalg.LinearOperatorCirculant([1.0, 1.0], input_output_dtype=tf.float32)
+    assert (circulant @ circulant).adjoint().dtype is tf.float32
+
+
 @line("A local function that assigns a name")
 def _() -> None:
     @tf.function

@@ -41,7 +41,12 @@ SECTIONS = (
     ),
     Section(
         "Migration",
-        ("docs/from-tensorflow.md", "docs/from-pytorch.md", "docs/differences.md"),
+        (
+            "docs/from-tensorflow.md",
+            "docs/from-pytorch.md",
+            "docs/libraries.md",
+            "docs/differences.md",
+        ),
     ),
     Section("Diagnostics", ("docs/diagnostics/README.md",)),
     Section("Benchmarks", ("benchmarks/RESULTS.md", "benchmarks/README.md")),

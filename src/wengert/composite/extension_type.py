@@ -58,6 +58,9 @@ class ExtensionTypeMetaclass(type):
         cls._self_own_fields = tuple(found[k] for k in own)
         cls._self_fields = tuple(found.values())
         cls._self_resolved = not any(isinstance(f.kind, str) for f in found.values())
+        if not cls._self_resolved:
+            frame = sys._getframe(1)  # of the class statement
+            cls._self_place = {**frame.f_globals, **frame.f_locals}
         setattr(cls, "Spec", _spec_class(cls, members.get("Spec")))  # noqa: B010  # no annotation
         cls.__signature__ = _signature(cls._self_fields)
 
@@ -130,23 +133,23 @@ def _signature(members: tuple[Field, ...]) -> inspect.Signature:
 def fields_of(cls: Any) -> tuple[Field, ...]:
     """The fields of a class; annotations that are strings are read at the first use."""
     if not cls._self_resolved:
-        place = {**vars(sys.modules.get(cls.__module__, typing)), cls.__name__: cls}
-        resolved = []
-        for field in cls._self_fields:
-            kind = field.kind
-            if isinstance(kind, str):
-                try:
-                    kind = typing.get_type_hints(
-                        type("_", (), {"__annotations__": {field.name: kind}}), place
-                    )[field.name]
-                except NameError as error:
-                    raise at_site(
-                        TypeError(f"{cls.__name__}: in field {field.name!r}: {error}.")
-                    ) from None
-                _checked(cls.__name__, field.name, kind)
-            resolved.append(field._replace(kind=kind))
-        cls._self_fields, cls._self_resolved = tuple(resolved), True
+        place = {**cls._self_place, cls.__name__: cls}
+        cls._self_fields = tuple(_resolved(cls, field, place) for field in cls._self_fields)
+        cls._self_resolved, cls._self_place = True, None
     return cls._self_fields
+
+
+def _resolved(cls: type, field: Field, place: dict[str, Any]) -> Field:
+    """A field whose annotation is a type, found where the class statement stands."""
+    if not isinstance(field.kind, str):
+        return field
+    holder = type("_", (), {"__annotations__": {field.name: field.kind}})
+    try:
+        kind = typing.get_type_hints(holder, place)[field.name]
+    except NameError as error:
+        raise at_site(TypeError(f"{cls.__name__}: in field {field.name!r}: {error}.")) from None
+    _checked(cls.__name__, field.name, kind)
+    return field._replace(kind=kind)
 
 
 class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
@@ -164,6 +167,7 @@ class ExtensionType(CompositeOperand, metaclass=ExtensionTypeMetaclass):
     _self_fields: tuple[Field, ...] = ()
     _self_own_fields: tuple[Field, ...] = ()
     _self_resolved = True
+    _self_place: Any = None  # the names that annotations may mean
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         cls = type(self)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wengert.core.types import DType, SymbolicTensor
 
 
-def _empty(kind: type) -> Any:
+def _empty(kind: Any) -> Any:
     return kind.__new__(kind)
 
 

@@ -117,7 +117,7 @@ def register_tensor_conversion_function(
     base_type: int | type, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
     """Lets operations take objects of a type: `conversion_func(value, dtype, name, as_ref)`."""
-    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    kinds: Any = base_type if isinstance(base_type, tuple) else (base_type,)
     if not kinds or not all(isinstance(k, type) for k in kinds):
         text = f"register_tensor_conversion_function: a type was expected; got {base_type!r}."
         raise at_site(TypeError(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert.ops import public as tf
-from wengert.ops.declare import Tensor, TensorLike, dtypes, operand
+from wengert.ops.declare import Tensor, TensorLike, dtypes, invalid, operand
 from wengert.ops.shaping import reshape
 
 
@@ -35,6 +35,10 @@ def fused_batch_norm(
     data, scale, offset = tf.cast(values, wide), operand(scale, wide), operand(offset, wide)
     last = not data_format.startswith("NC")
     rank = data.shape.rank
+    if rank is None:
+        raise invalid(
+            "fused_batch_norm", "the rank must be known", data, help="Use tf.ensure_shape."
+        )
     axes = [k for k in range(rank) if k != (rank - 1 if last else 1)]
     spread = [1 if k in axes else -1 for k in range(rank)]
     here, extent, kept = mean, variance, (mean, variance)
