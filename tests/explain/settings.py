@@ -1,7 +1,8 @@
 """The programs of the pages in four settings: as they are, in a function, in `fit`, in a dataset.
 
-What a program makes before anything happens (imports, functions, variables, constants) stays where
-it is; the rest moves into the setting, where a last `print(x)` becomes the result.
+What a program makes before anything happens (imports, functions, variables, constants, devices)
+stays where it is; the rest moves into the setting, where a last `print(x)` becomes the result. Keras
+calls `train_step` without AutoGraph, as TensorFlow's does, so one that loops is a `tf.function`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ program()
 {setup}
 
 class Program(tf.keras.Model):
+    {decorator}
     def train_step(self, batch):
 {deeper}
         return {{"number %d" % k: x for k, x in enumerate({results})}}
@@ -55,7 +57,7 @@ def in_setting(text: str, setting: str) -> str:
     if setting == EAGER:
         return ast.unparse(ast.parse(text))
     statements = ast.parse(text).body
-    starts = (k for k, s in enumerate(statements) if not isinstance(s, _MADE))
+    starts = (k for k, s in enumerate(statements) if not _is_made(s))
     first = next(starts, len(statements) - 1)
     last = statements[-1]
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
@@ -71,9 +73,21 @@ def in_setting(text: str, setting: str) -> str:
     if shared:
         after.insert(0, ast.Global(shared))
     setup, body = ("\n".join(map(ast.unparse, part)) for part in (before, after))
+    loops = any(isinstance(s, ast.For | ast.While) for s in after)
     return _TEMPLATES[setting].format(
-        setup=setup, body=indent(body, " " * 4), deeper=indent(body, " " * 8), results=_RESULTS
-    )
+        setup=setup, body=indent(body, " " * 4), deeper=indent(body, " " * 8), results=_RESULTS,
+        decorator="@tf.function" if loops else "",
+    )  # fmt: skip
+
+
+def _is_made(statement: ast.stmt) -> bool:
+    """Whether a statement makes something, as in the scope of a strategy, or shows devices."""
+    if isinstance(statement, ast.With):
+        scopes = all(ast.unparse(i.context_expr).endswith(".scope()") for i in statement.items)
+        return scopes and all(map(_is_made, statement.body))
+    if isinstance(statement, ast.Expr):
+        return ast.unparse(statement).startswith("tf.config.")
+    return isinstance(statement, _MADE)
 
 
 def _assigned(statements: list[ast.stmt]) -> set[str]:

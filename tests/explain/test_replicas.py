@@ -43,6 +43,47 @@ def test_batches_that_are_not_split(traced: bool) -> None:
     assert codes(program, traced) == ["WG904"]
 
 
+WAYS: dict[str, Any] = {
+    "loop": lambda step, rows: _looped(step, rows),
+    "loop with an inner function": lambda step, rows: _looped(tf.function(step), rows),
+    "iterator": lambda step, rows: tf.function(lambda it: step(next(it)))(iter(rows)),
+    "optional": lambda step, rows: tf.function(
+        lambda it: step(it.get_next_as_optional().get_value())
+    )(iter(rows)),
+}
+
+
+def _looped(step: Any, rows: Any) -> None:
+    @tf.function
+    def epoch() -> None:
+        for x in rows:
+            step(x)
+
+    epoch()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("distributed", [False, True])
+def test_batches_that_a_function_asks_for(way: str, distributed: bool) -> None:
+    def program(strategy: Any, run: Any) -> None:
+        with strategy.scope():
+            total = tf.Variable([0.0] * 3, aggregation=tf.VariableAggregation.SUM)
+        step = run(lambda x: total.assign_add(tf.reduce_sum(x, 0)))
+        WAYS[way](step, strategy.experimental_distribute_dataset(rows()) if distributed else rows())
+
+    assert codes(program, False) == ([] if distributed else ["WG904"])
+
+
+def test_one_replica_may_have_it_all() -> None:
+    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
+    step = lambda x: strategy.run(lambda x: x * 2.0, args=(x,))
+    with doctor() as found:
+        _looped(step, rows())
+        for x in rows():
+            step(x)
+    assert found.report().codes == []
+
+
 @pytest.mark.parametrize("traced", [False, True])
 def test_batches_that_do_not_divide(traced: bool) -> None:
     def program(strategy: Any, run: Any) -> None:

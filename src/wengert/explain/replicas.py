@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
 from wengert.core import nest
 from wengert.core.observers import Observer
-from wengert.core.types import RawSite, Value
+from wengert.core.types import RawSite, SymbolicTensor, Value
+from wengert.data import dataset_arguments
 from wengert.distribute.splitting import Split
 from wengert.distribute.values import PerReplica
 from wengert.explain.explanation import Explanation, reason
@@ -25,7 +26,7 @@ from wengert.graph.builder import building
 from wengert.ops.arithmetic import ADD, ADD_N, DIVIDE, MULTIPLY
 from wengert.ops.cast import CAST
 from wengert.ops.collectives import ALL_REDUCE
-from wengert.ops.nodes import REPLICATED
+from wengert.ops.nodes import HOST_CALL, REPLICATED
 from wengert.ops.reduce import REDUCE_MEAN
 from wengert.ops.select import CLIP
 
@@ -44,6 +45,8 @@ class Replicas(Observer):
         self._whole: OrderedDict[int, Plan] = OrderedDict()  # tensors that datasets gave whole
         self._seen: WeakSet[Plan] = WeakSet()
         self._asked: list[tuple[Graph, int, set[int]]] = []  # gradients in replicas
+        # Graphs' calls for the next batch: the result that goes to all replicas, how many, where.
+        self._shared: WeakKeyDictionary[Any, tuple[int, int, RawSite | None]] = WeakKeyDictionary()
 
     # Batches.
 
@@ -71,17 +74,18 @@ class Replicas(Observer):
     def replicate(
         self, proceed: Any, strategy: Any, fn: Any, args: Any, kwargs: Any, site: RawSite
     ) -> Any:
-        self._look(nest.flatten((args, kwargs)), strategy.num_replicas_in_sync, site)
+        replicas = strategy.num_replicas_in_sync
+        self._look(nest.flatten((args, kwargs)), replicas, site)
         before, self._asked = self._asked, []
         try:
             return proceed(strategy, fn, args, kwargs, site)
         finally:
             for graph, target, found in self._asked:
-                self._findings.add(_summed(graph, target, found, strategy.num_replicas_in_sync))
+                self._findings.add(_summed(graph, target, found, replicas))
             self._asked = before
 
     def run(self, proceed: Any, trace: Any, leaves: Any, site: RawSite) -> Any:
-        if self._whole:
+        if self._whole or building() is not None:
             for node in trace.graph.nodes:
                 if node.op is REPLICATED:
                     given = {v for v, a in zip(node.inputs, node.attrs["axes"], strict=True)
@@ -92,12 +96,25 @@ class Replicas(Observer):
         return proceed(trace, leaves, site)
 
     def _look(self, values: list[Any], replicas: int, site: RawSite | None) -> None:
-        """Whether a batch that a dataset gave goes to all replicas whole."""
-        for x in values:
+        """Whether a batch that a dataset gave goes to all replicas whole, or will in a graph."""
+        for x in values if replicas > 1 else ():
+            if (asked := _asked_for(x)) is not None:
+                self._shared[asked[0]] = asked[1], replicas, site
+                return
             plan = self._whole.get(x._id) if isinstance(x, Value) else None
             if plan is not None:
                 self._findings.add([_not_distributed(x, plan, replicas, site)])
                 return
+
+    def python(self, proceed: Any, caller: Any, function: Any, given: Any) -> Any:
+        if caller not in self._shared:
+            return proceed(caller, function, given)
+        iterator: Any = dataset_arguments.resolve(given[0])
+        results = proceed(caller, function, given)
+        number, replicas, site = self._shared[caller]
+        if results[number].shape.rank:
+            self._findings.add([_not_distributed(results[number], iterator._plan, replicas, site)])
+        return results
 
     # Losses.
 
@@ -118,6 +135,16 @@ def _split(plan: Plan) -> Split | None:
             return None
         plan = plan.inputs[0]
     return plan
+
+
+def _asked_for(x: Any) -> tuple[Any, int] | None:
+    """The call of a graph for the next batch that a tensor is of, and which of its results."""
+    if not isinstance(x, SymbolicTensor) or x.shape.rank == 0:
+        return None
+    node = next((n for n in reversed(x._graph.nodes) if x._value in n.outputs), None)
+    if node is None or node.op is not HOST_CALL or node.attrs["name"] != "get_next":
+        return None
+    return node.attrs["call"], node.outputs.index(x._value)
 
 
 def _uneven(split: Split, sizes: list[int]) -> Explanation:
