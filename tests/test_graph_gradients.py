@@ -172,3 +172,66 @@ def test_three_orders_through_variables_that_are_assigned(program: Any, where: s
     else:
         got = found(tf.function(lambda x: orders(program if where == "inside" else traced, x)))
     np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)
+
+
+def _outer_tape(x: Any) -> Any:
+    """The rule, itself a function, asks a tape of the function around it, as samplers do."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x**3)
+
+    @tf.function
+    def rule(dy: Any) -> Any:
+        return dy * tape.gradient(y, x)
+
+    return y, rule
+
+
+def _through_a_variable(state: Any) -> Any:
+    """The rule asks for what does not depend on the argument: the gradient by a variable."""
+
+    def run(x: Any) -> Any:
+        state.assign(x)
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(state**3)
+
+        @tf.function
+        def rule(dy: Any, variables: Any = None) -> Any:
+            return dy * tape.gradient(y, state), [None]
+
+        return y, rule
+
+    return run
+
+
+@pytest.mark.parametrize("assigns", [False, True])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_rule_that_is_a_function_sees_the_graph_around_it(assigns: bool, repeated: bool) -> None:
+    rule = _through_a_variable(tf.Variable([5.0, 6.0])) if assigns else _outer_tape
+    power = tf.custom_gradient(rule)
+
+    def slope(x: Any) -> Any:
+        return tf.gradients(power(x), x)[0]
+
+    @tf.function
+    def f(x: Any) -> Any:
+        if repeated:
+            return tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, slope(x)), [0, x])[1]
+        return slope(x)
+
+    wanted = [27.0, 432.0] if repeated else [3.0, 12.0]  # TensorFlow's values
+    assert f(tf.constant(X)).numpy().tolist() == wanted
+
+
+def test_the_function_of_a_rule_is_found_by_the_name_that_libraries_use() -> None:
+    """GPflow reaches the undecorated function so."""
+    assert tf.custom_gradient(_outer_tape).__original_wrapped__ is _outer_tape
+
+
+def test_a_rule_that_is_a_function_is_differentiated_again() -> None:
+    @tf.function
+    def f(x: Any) -> Any:
+        slope = tf.gradients(tf.custom_gradient(_outer_tape)(x * 2.0), x)[0]
+        return slope, tf.gradients(slope, x)[0]
+
+    assert [g.numpy().tolist() for g in f(tf.constant(X))] == [[24.0, 96.0], [48.0, 96.0]]

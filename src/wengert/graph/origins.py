@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 
 def replayed(here: Builder, graph: Graph, value: int) -> Tensor | None:
-    """What a value of another graph became when that graph was run again in this one."""
+    """What a value of another graph became when that graph was run again in this one.
+
+    `tf.gradients` runs steps of a graph again in the graph itself. What does not depend on its
+    sources stays what it is there, and is found as any value of an enclosing graph.
+    """
+    result = _became(here, graph, value)
+    if isinstance(result, SymbolicTensor) and result._graph is graph and result._value == value:
+        return None
+    return result
+
+
+def _became(here: Builder, graph: Graph, value: int) -> Tensor | None:
     place: Builder | None = here
     while place is not None:
         for origin, table in place.frames:

@@ -101,6 +101,7 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     def decorated(*args: Any, **kwargs: Any) -> Tensor | tuple[Tensor, Tensor]:
         return _call(f, args, kwargs)
 
+    decorated.__dict__["__original_wrapped__"] = f  # as in TensorFlow; GPflow asks
     return decorated
 
 
