@@ -119,7 +119,7 @@ class Executable:
     def grow(self, wants: list[tuple[int, int]], wanted: list[int]) -> bool:
         """Whether a loop overflowed its buffer; afterwards the capacities suffice.
 
-        `requested` are those of the program that ran: another thread may have made another since.
+        `wants` are those of the program that ran: another thread may have compiled another since.
         """
         more = overflows(wants, wanted)
         if not more:
