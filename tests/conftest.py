@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +15,10 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Nor does a test find what another run compiled; JAX takes an empty name for no cache.
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", "")
+# A shell starts what runs in its background deaf to SIGINT, and programs inherit that: those of the
+# tests of interrupts would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
