@@ -1,4 +1,7 @@
-"""Every graph that a test builds is verified; the summary tells the time of each test file."""
+"""Every graph that a test builds is verified, and no test leaves a setting to those after it.
+
+The summary tells the time of each test file.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 import pytest
 
@@ -49,6 +54,49 @@ def _context_as_it_was() -> Iterator[None]:
         context._state.set(None)
         listeners = [type(x).__name__ for x in left.listeners]
         pytest.fail(f"the test left in the context: {listeners}, graph {left.graph}")
+
+
+# What programs set in the record of the process.
+_SET = (
+    "block_threads", "deterministic", "prefers_float32", "promotes", "runs_eagerly", "safe_promotion",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _settings_as_they_were() -> Iterator[None]:
+    """Puts back what a test, a page or a program that runs here has set for the whole process.
+
+    That is what `tf.config` sets, such as logical devices, NumPy's rules, and the dtypes of Keras.
+    What a fixture of a module or class sets stays until that ends.
+    """
+    if importlib.util.find_spec("wengert") is None:
+        yield
+        return
+    from wengert.core.process_settings import PROCESS
+    from wengert.runtime import hardware, settings
+
+    tables: list[Any] = [hardware._hidden, hardware._logical, hardware._growth, settings._options]
+    before = [table.copy() for table in tables]
+    runtime, process = asdict(settings.RUNTIME), {name: getattr(PROCESS, name) for name in _SET}
+    keras = _keras_dtypes()
+    yield
+    for table, old in zip(tables, before, strict=True):
+        table.clear()
+        table.update(old)
+    for record, fields in ((settings.RUNTIME, runtime), (PROCESS, process)):
+        for name, value in fields.items():
+            setattr(record, name, value)
+    if _keras_dtypes() != keras:
+        config = sys.modules["keras"].config
+        floatx, policy = keras or ("float32", "float32")
+        config.set_floatx(floatx)
+        config.set_dtype_policy(policy)
+
+
+def _keras_dtypes() -> tuple[str, Any] | None:
+    """The dtype that Keras computes in and its policy, once a test has loaded Keras."""
+    config = getattr(sys.modules.get("keras"), "config", None)
+    return None if config is None else (config.floatx(), config.dtype_policy())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -6,31 +6,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import wengert as tf
-from wengert.core.process_settings import PROCESS
 from wengert.engines.devices import accelerators
-from wengert.runtime import hardware, settings
+from wengert.runtime import settings
 
 config: Any = tf.config
 CPU = config.PhysicalDevice("/physical_device:CPU:0", "CPU")
-
-
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves the settings of the process as they are."""
-    for module, name in (
-        (hardware, "_hidden"), (hardware, "_logical"), (hardware, "_growth"),
-        (settings, "_options"),
-    ):  # fmt: skip
-        monkeypatch.setattr(module, name, getattr(module, name).copy())
-    monkeypatch.setattr(settings, "RUNTIME", replace(settings.RUNTIME))
-    monkeypatch.setattr(PROCESS, "deterministic", PROCESS.deterministic)
 
 
 @pytest.fixture
