@@ -90,7 +90,7 @@ def binary(keras: Any) -> Any:
 
 def custom(keras: Any) -> Any:
     """A model with a step of its own, a tracker, an added loss and a count."""
-    import tensorflow as tf
+    import tensorflow as tf  # pyright: ignore[reportMissingModuleSource]
 
     class Custom(keras.Model):
         def __init__(self) -> None:
@@ -138,7 +138,7 @@ def single_batches(model: Any) -> Any:
 
 
 def from_dataset(model: Any) -> Any:
-    import tensorflow as tf
+    import tensorflow as tf  # pyright: ignore[reportMissingModuleSource]
 
     rows = tf.data.Dataset.from_tensor_slices((X, Y)).batch(8).repeat()
     options = {"epochs": 2, "steps_per_epoch": 3, "verbose": 0, "shuffle": False}
