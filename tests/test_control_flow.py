@@ -898,3 +898,32 @@ def test_map_fn_over_no_rows_has_the_shape_of_its_results(engine):
                 tf.function(mapped, input_signature=[tf.TensorSpec([None, 3])]),
             ):
                 assert run(x).shape == shape
+
+
+@pytest.mark.parametrize("rows", [None, ("int32", "int32"), ("int32", "int64")])
+def test_python_of_branches_runs_once_in_the_order_in_which_they_are_written(rows: Any) -> None:
+    runs: list[str] = []
+
+    def branch(name: str, x: Any, dtype: str | None) -> Any:
+        runs.append(name)
+        values = x * float(len(runs))
+        if dtype is None:
+            return values
+        return tf.IndexedSlices(values[None], tf.constant([1], dtype), tf.constant([3, 1]))
+
+    @tf.function
+    def f(x: Any) -> Any:
+        first, second = rows or (None, None)
+        chosen = tf.cond(
+            x[0] > 0.0, lambda: branch("yes", x, first), lambda: branch("no", x, second)
+        )
+        by_number = tf.switch_case(
+            tf.cast(x[0] > 0.0, tf.int32),
+            [lambda: branch("zero", x, first), lambda: branch("one", x, second)],
+        )
+        return tf.convert_to_tensor(chosen), tf.convert_to_tensor(by_number)
+
+    place = (0,) if rows is None else (1, 0)
+    got = [[float(y[place]) for y in f(tf.constant([x]))] for x in (1.0, -1.0)]
+    assert got == [[1.0, 4.0], [-2.0, -3.0]]  # TensorFlow's values
+    assert runs == ["yes", "no", "zero", "one"]

@@ -78,7 +78,9 @@ def _need_function(name: str, argument: str, value: Any) -> None:
 def _choose(name: str, pred: Any, yes: Any, no: Any) -> Any:
     if decided(pred):
         return _settled(yes() if bool(operand(pred)) else no())
-    return _switch(name, condition(name, pred), [no, yes], ["false_fn", "true_fn"])
+    # Python runs in the order in which the branches are written, though the false one is number 0.
+    sides = ["false_fn", "true_fn"]
+    return _switch(name, condition(name, pred), [no, yes], sides, last_first=True)
 
 
 def _settled(result: Any) -> Any:
@@ -277,13 +279,22 @@ def _check(site: Any, verdict: Tensor, text: str) -> None:
 
 
 @restoring
-def _switch(name: str, index: Value | IndexedSlices, functions: list[Any], names: list[str]) -> Any:
+def _switch(
+    name: str,
+    index: Value | IndexedSlices,
+    functions: list[Any],
+    names: list[str],
+    last_first: bool = False,
+) -> Any:
+    """The branch of this number, in the graph; `last_first` says in which order Python runs."""
     state: Any = get_state()
     site = state.site or caller(2)
-    inners = [trace_inner(n, f, []) for n, f in zip(names, functions, strict=True)]
+    order = -1 if last_first else 1
+    pairs = list(zip(names, functions, strict=True))[::order]
+    inners = [trace_inner(n, f, []) for n, f in pairs][::order]
     if _rows_differ(inners):
-        wide = [_with_wide_rows(f) for f in functions]
-        inners = [trace_inner(n, f, []) for n, f in zip(names, wide, strict=True)]
+        for inner in inners:
+            _widen_rows(inner)
     _check_branches(name, inners, names)
     graphs = [i.graph for i in inners]
     changed = written(graphs)
@@ -304,15 +315,17 @@ def _rows_differ(inners: list[Inner]) -> bool:
     return any(isinstance(x, IndexedSlices) for i in inners for x in nest.flatten(i.skeleton))
 
 
-def _with_wide_rows(function: Callable[[], Any]) -> Callable[[], Any]:
-    """The function, with row numbers as int64 in row-sparse results."""
-
-    def widened(x: IndexedSlices) -> IndexedSlices:
-        if not isinstance(x, IndexedSlices):
-            return x
-        return IndexedSlices(x.values, cast(x.indices, dtypes.int64), x._dense_shape)
-
-    return lambda: nest.map_structure(widened, function())
+def _widen_rows(inner: Inner) -> None:
+    """Makes row numbers int64 in the row-sparse results of a branch; its Python has run."""
+    graph: Any = inner.graph
+    outputs = list(graph.outputs)
+    with using(State((), graph)):
+        for x in nest.flatten(inner.skeleton):
+            if isinstance(x, IndexedSlices):
+                place: Any = x.indices
+                rows = graph.tensor(outputs[place.number])
+                outputs[place.number] = graph.value_of(cast(rows, dtypes.int64))
+    graph.outputs = outputs
 
 
 def _check_branches(name: str, inners: list[Inner], names: list[str]) -> None:
