@@ -158,3 +158,23 @@ def test_a_list_of_rows_that_are_not_all_written_is_looked_into() -> None:
     with explain.doctor() as doctor:
         step()
     assert [e.code for e in doctor.report()] == ["WG508"]
+
+
+@pytest.mark.parametrize("is_tested", [False, True])
+@pytest.mark.parametrize("size", [1.0, 300.0])
+def test_a_step_that_tests_its_scaled_gradients_may_overflow(is_tested: bool, size: float) -> None:
+    w = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def step(x: tf.Tensor) -> None:
+        with tf.GradientTape() as tape:
+            y = x * tf.cast(w, tf.float16)
+            z = tf.reduce_sum(tf.cast(y * y, tf.float32)) * 2.0**15
+        gradient = tape.gradient(z, w)
+        if not is_tested or tf.reduce_all(tf.math.is_finite(gradient)):
+            w.assign_sub(gradient / 2.0**25)
+
+    with explain.doctor() as found:
+        step(tf.constant([size, size], tf.float16))
+    # With large numbers the values overflow, too, which no scale of the loss changes.
+    assert found.report().codes == ([] if is_tested and size == 1.0 else ["WG506"])

@@ -20,6 +20,7 @@ from wengert.explain.numerics import Numerics, finite
 from wengert.functions.host_calls import PyCall
 from wengert.graph.builder import building
 from wengert.graph.ir import CacheKey, Draw, Graph, Node, all_graphs, inner_graphs
+from wengert.ops.compare import IS_FINITE
 from wengert.ops.nodes import RELOAD
 from wengert.ops.row_list import Rows
 from wengert.tape.gradient_tape import GradientTape
@@ -247,16 +248,23 @@ class Inspection:
                 self.numerics.pass_on(number, array, self.numerics.at(number) or self._last)
 
     def explain(self) -> Iterator[tuple[Bad, Explanation]]:
-        """Why gradients in the graph, or what they are of, are not finite."""
+        """Why gradients in the graph, or what they are of, are not finite.
+
+        Where the graph tests the gradients of half precision for that, their overflow is nothing to
+        tell: a loss scale that was too large is found so, and the step left out.
+        """
+        tested = {v for n in self._graph.walk() if n.op is IS_FINITE for v in n.inputs}
         for ask in asked(self._graph):
+            scaled = not tested.isdisjoint(ask.answers)
             values = [(v, "the target") for v in ask.targets]
             values += [(v, "a gradient") for v in ask.answers]
             for number, what in values:
                 bad = self.numerics.at(number)
                 answer = self.numerics.explain_value(number, what, ask.site)
-                if bad is not None and answer is not None:
-                    yield bad.origin, answer
-                    break
+                if bad is None or answer is None or (scaled and bad.origin.overflows_backward):
+                    continue
+                yield bad.origin, answer
+                break
 
 
 class Inspector(Observer):

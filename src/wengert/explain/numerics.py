@@ -43,6 +43,11 @@ class Bad(NamedTuple):
         return self.verdict is not None and self.verdict.code == "WG509"
 
     @property
+    def overflows_backward(self) -> bool:
+        """Whether a gradient of half precision left the range of numbers here."""
+        return self.backward and self.verdict is not None and self.verdict.code == "WG506"
+
+    @property
     def origin(self) -> Bad:
         """The first operation on the way to this one whose result is not finite."""
         return self.before or self

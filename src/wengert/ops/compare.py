@@ -250,16 +250,17 @@ def is_inf(x: TensorLike, name: str | None = None) -> Any:
     """Where x is infinite."""
 
 
-@function_of(
-    unary(
-        "is_finite",
-        np.isfinite,
-        lambda x: lax.is_finite(x),
-        None,
-        accepts=dtypes.FLOAT,
-        dtype=dtypes.bool_,
-    )
+IS_FINITE = unary(
+    "is_finite",
+    np.isfinite,
+    lambda x: lax.is_finite(x),
+    None,
+    accepts=dtypes.FLOAT,
+    dtype=dtypes.bool_,
 )
+
+
+@function_of(IS_FINITE)
 def is_finite(x: TensorLike, name: str | None = None) -> Any:
     """Where x is neither infinite nor NaN."""
 
