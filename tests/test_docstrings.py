@@ -188,6 +188,8 @@ def documented(place: str, value: Any, seen: set[int]) -> Iterator[tuple[str, st
     """The docstrings with examples of a namespace or class and of what is in it, by their names."""
     if id(value) in seen or place in OTHERS:
         return
+    if str(getattr(value, "__module__", "")).partition(".")[0] == "numpy":
+        return  # its examples are its own
     seen.add(id(value))
     if isinstance(value, types.ModuleType | types.SimpleNamespace):
         inside = [(n, getattr(value, n)) for n in dir(value) if n[0] != "_"]
