@@ -315,6 +315,7 @@ def _rows_differ(inners: list[Inner]) -> bool:
     return any(isinstance(x, IndexedSlices) for i in inners for x in nest.flatten(i.skeleton))
 
 
+@restoring
 def _widen_rows(inner: Inner) -> None:
     """Makes row numbers int64 in the row-sparse results of a branch; its Python has run."""
     graph: Any = inner.graph
