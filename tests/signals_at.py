@@ -84,14 +84,16 @@ def stopped_at(action: Callable[[], object], place: Place, number: signal.Signal
 
 
 @contextmanager
-def raising(number: signal.Signals) -> Iterator[None]:
-    """A handler for a signal that raises `Stop`."""
+def raising(number: signal.Signals) -> Iterator[list[str]]:
+    """A handler for a signal that raises `Stop`; gives the names of the functions where it did."""
+    names: list[str] = []
 
     def stop(number: int, frame: Any) -> None:
+        names.append(frame.f_code.co_name)
         raise Stop
 
     before = signal.signal(number, stop)
     try:
-        yield
+        yield names
     finally:
         signal.signal(number, before)

@@ -7,14 +7,14 @@ import random
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextvars import Context
+from contextvars import Context, copy_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import wengert as tf
-from tests.signals_at import places_of, raising, stopped_at
+from tests.signals_at import Place, places_of, raising, stopped_at
 from wengert.core import context
 
 SOURCES = Path(tf.__path__[0])
@@ -80,19 +80,31 @@ def _left() -> list[str]:
     return [v.name for v in context._own if v.get() != outside.run(v.get)]
 
 
+# At the ends of the user's own `with` blocks Python gives no guarantee.
+ENDS = ("__enter__", "__exit__")
+
+
+def _attempt(action: Callable[[], Any], place: Place) -> tuple[bool, list[str]]:
+    """Whether a signal at a place stopped an action, and what is left in the context then."""
+    return stopped_at(action, place, signal.SIGALRM), _left()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are few signals")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("action", [_simple, _control_flow, _gradients, _eager])
 def test_a_signal_while_tracing(action: Callable[[], Any]) -> None:
     action()  # what is imported and set up once
-    with raising(signal.SIGALRM):
-        # At the ends of the user's own `with` blocks Python gives no guarantee.
-        places = [p for p in places_of(action) if p[0].co_name not in ("__enter__", "__exit__")]
+    with raising(signal.SIGALRM) as names:
+        places = [p for p in places_of(action) if p[0].co_name not in ENDS]
         chosen = random.Random(7).sample(places, min(len(places), 120))
         stopped = 0
         for place in chosen:
-            stopped += stopped_at(action, place, signal.SIGALRM)
-            assert _left() == [], f"{place[0].co_qualname} at {place[1]}"
+            names.clear()
+            stops, left = copy_context().run(_attempt, action, place)
+            stopped += stops
+            # Python calls a handler at few instructions, and so perhaps at the next such end.
+            if not any(name in ENDS for name in names):
+                assert left == [], f"{place[0].co_qualname} at {place[1]}"
     assert stopped > len(chosen) // 2
     action()
 
