@@ -21,7 +21,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 def page_faults(**environment: str) -> int:
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        env=os.environ | environment, capture_output=True, text=True, timeout=60, check=True,
+        env=os.environ | environment, capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     return int(ran.stdout)
 

@@ -166,7 +166,7 @@ print("fine")
 def test_threads_survive_a_fork_and_the_exit():
     ran = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORK],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ran.stdout == "fine\n", ran.stderr
 
